@@ -12,7 +12,7 @@
 
 /* As malloc, calloc, realloc and free; NULL on failure. Sizes are bytes; a size of 0 is treated as 1. */
 void *mem_alloc(size_t bytes);
-void *mem_calloc(size_t count, size_t bytes);
+void *mem_calloc(size_t n, size_t bytes);
 void *mem_realloc(void *block, size_t bytes);
 void mem_free(void *block);
 

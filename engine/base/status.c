@@ -6,11 +6,21 @@
 #include <string.h>
 
 static const char *const names[STATUS_COUNT] = {
-    [STATUS_OK] = "ok",         [STATUS_MEMORY] = "memory", [STATUS_INTERRUPT] = "interrupt",
-    [STATUS_SYNTAX] = "syntax", [STATUS_NAME] = "name",     [STATUS_TYPE] = "type",
-    [STATUS_SHAPE] = "shape",   [STATUS_DTYPE] = "dtype",   [STATUS_INDEX] = "index",
-    [STATUS_VALUE] = "value",   [STATUS_GRAD] = "gradient", [STATUS_FREEZE] = "freeze",
-    [STATUS_IO] = "file",       [STATUS_ASSERT] = "assert", [STATUS_LIMIT] = "limit",
+    [STATUS_OK] = "ok",
+    [STATUS_MEMORY] = "memory",
+    [STATUS_INTERRUPT] = "interrupt",
+    [STATUS_SYNTAX] = "syntax",
+    [STATUS_NAME] = "name",
+    [STATUS_TYPE] = "type",
+    [STATUS_SHAPE] = "shape",
+    [STATUS_DTYPE] = "dtype",
+    [STATUS_INDEX] = "index",
+    [STATUS_VALUE] = "value",
+    [STATUS_GRAD] = "gradient",
+    [STATUS_FREEZE] = "freeze",
+    [STATUS_IO] = "file",
+    [STATUS_ASSERT] = "assert",
+    [STATUS_LIMIT] = "limit",
     [STATUS_UNSUPPORTED] = "unsupported",
 };
 

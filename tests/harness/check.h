@@ -1,0 +1,15 @@
+/* check.h — what a unit test includes first: cmocka with the headers that it wants before it. cmocka's macro `fail`
+ * gives way to the engine's function of that name; a test that must fail says fail_msg("..."). */
+#ifndef TD_HARNESS_CHECK_H
+#define TD_HARNESS_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#undef fail
+
+#endif
