@@ -1,4 +1,5 @@
-/* embed.h — texts that the program carries in itself. The build writes the arrays (scripts/cmake/EmbedText.cmake). */
+/* embed.h — texts that the program carries in itself. The build writes the arrays
+ * (scripts/cmake/EmbedText.cmake). */
 #ifndef TD_BASE_EMBED_H
 #define TD_BASE_EMBED_H
 
@@ -10,8 +11,8 @@ typedef struct embedded_file {
     size_t length;    /* without the NUL */
 } embedded_file;
 
-/* The headers that emitted C and CUDA include, and the prelude of the language, ordered by name. A row whose name is
- * NULL ends each. The prelude is there only in programs that link the room repl. */
+/* The headers that emitted C and CUDA include, and the prelude of the language, ordered by name. A row whose
+ * name is NULL ends each. The prelude is there only in programs that link the room repl. */
 extern const embedded_file embedded_headers[];
 extern const embedded_file embedded_prelude[];
 

@@ -1,8 +1,9 @@
 /* memory.h — the one door to the system's allocator.
  *
- * Every allocation of the program (libraries excepted) goes through these functions, which count what is live and can
- * be told to fail, so that a test can fail each allocation of a session once and look for crashes and leaks. The
- * counters are process-wide and atomic: the one allocator is one of the documented pieces of global state. */
+ * Every allocation of the program (libraries excepted) goes through these functions, which count what is live
+ * and can be told to fail, so that a test can fail each allocation of a session once and look for crashes and
+ * leaks. The counters are process-wide and atomic: the one allocator is one of the documented pieces of
+ * global state. */
 #ifndef TD_BASE_MEMORY_H
 #define TD_BASE_MEMORY_H
 

@@ -1,8 +1,8 @@
 /* status.h — what a function that can fail returns, and the record that says why.
  *
- * Every fallible function returns a `status`; the message is written where the fault is known, into an `error`
- * record with fixed buffers, so that reporting "out of memory" needs no memory. The first failure wins: `fail`
- * leaves a record that is already set alone, so that callers can add nothing by accident. */
+ * Every fallible function returns a `status`; the message is written where the fault is known, into an
+ * `error` record with fixed buffers, so that reporting "out of memory" needs no memory. The first failure
+ * wins: `fail` leaves a record that is already set alone, so that callers can add nothing by accident. */
 #ifndef TD_BASE_STATUS_H
 #define TD_BASE_STATUS_H
 
@@ -30,8 +30,8 @@ typedef enum status {
     STATUS_COUNT
 } status;
 
-/* A range of bytes [begin, end) in source text number `source` (0: no source). Carried from the lexer to graph
- * nodes and timeline events. */
+/* A range of bytes [begin, end) in source text number `source` (0: no source). Carried from the lexer to
+ * graph nodes and timeline events. */
 typedef struct span {
     uint32_t source;
     uint32_t begin, end;

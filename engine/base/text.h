@@ -1,5 +1,5 @@
-/* text.h — a growing string. A failed append sets `failed` and later appends do nothing, so that a writer checks
- * once at its end. */
+/* text.h — a growing string. A failed append sets `failed` and later appends do nothing, so that a writer
+ * checks once at its end. */
 #ifndef TD_BASE_TEXT_H
 #define TD_BASE_TEXT_H
 

@@ -1,0 +1,55 @@
+/* event.h — where launches leave their times.
+ *
+ * The sink costs one predictable branch while nobody listens. Listening, each launch writes one event into a
+ * ring (one ring per lane of the worker pool; lane 0 is the main thread, which also writes every launch as a
+ * whole). A full ring drops the newest event and counts it. Times are ticks of base/clock.h; event_sink_stop
+ * fixes the line to nanoseconds. */
+#ifndef TD_BASE_EVENT_H
+#define TD_BASE_EVENT_H
+
+#include "engine/base/clock.h"
+#include "engine/base/status.h"
+
+typedef enum event_kind {
+    EVENT_OP,      /* one eager op */
+    EVENT_KERNEL,  /* one launch of a fused kernel */
+    EVENT_GEMM,    /* a matrix product */
+    EVENT_COPY,    /* a copy or a layout change */
+    EVENT_COMPILE, /* the compiler ran */
+    EVENT_SPAN     /* a statement, a graph run: encloses others */
+} event_kind;
+
+typedef struct event {
+    uint64_t begin, end; /* ticks */
+    const char *name;    /* static, or owned by a graph that outlives the trace (see trace_add_name) */
+    const char *tier;    /* "eager", "tiles", "C", ... static */
+    span where;          /* source text */
+    uint32_t graph, node, kernel; /* ids; 0: none */
+    int32_t lane;                 /* thread */
+    event_kind kind;
+    int64_t bytes, flops; /* read and written; arithmetic, both from the cost model */
+} event;
+
+typedef struct event_ring {
+    event *events;
+    uint32_t count, capacity;
+    uint64_t lost;
+} event_ring;
+
+typedef struct event_sink {
+    bool on;
+    int lanes;
+    event_ring *rings; /* one per lane */
+    clock_point begin, end;
+} event_sink;
+
+/* Starts collecting with room for `capacity` events on each of `lanes` lanes; drops what was collected
+ * before. */
+status event_sink_start(event_sink *s, int lanes, uint32_t capacity, error *e);
+void event_sink_stop(event_sink *s);
+void event_sink_free(event_sink *s);
+
+/* Writes one event; call only while s->on. Only lane `e.lane`'s thread may call it for that lane. */
+void event_write(event_sink *s, event e);
+
+#endif

@@ -1,0 +1,206 @@
+/* dim.c — see dim.h. Expressions are kept in a small canonical form: operands of + and * are ordered,
+ * constants folded, x*1 and x+0 dropped, so that equal sizes usually are equal numbers and need no guard. */
+#include "engine/core/dim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/base/memory.h"
+
+static dim handle(uint32_t index) {
+    return INT64_MIN + (int64_t)index;
+}
+
+dims *dims_new(void) {
+    return mem_calloc(1, sizeof(dims));
+}
+
+void dims_free(dims *t) {
+    if (!t) return;
+    mem_free(t->nodes);
+    mem_free(t->guards);
+    mem_free(t);
+}
+
+static dim add_node(dims *t, dim_node n) {
+    if (t->count == t->capacity) {
+        uint32_t capacity = t->capacity ? 2 * t->capacity : 16;
+        dim_node *nodes = mem_realloc(t->nodes, capacity * sizeof *nodes);
+        if (!nodes) {
+            t->failed = true;
+            return 2;
+        }
+        t->nodes = nodes;
+        t->capacity = capacity;
+    }
+    t->nodes[t->count] = n;
+    return handle(t->count++);
+}
+
+static void add_guard(dims *t, dim a, dim b, dim_relation relation) {
+    for (uint32_t i = 0; i < t->guard_count; i++) {
+        const dim_guard *g = &t->guards[i];
+        if (g->a == a && g->b == b && g->relation == relation) return;
+    }
+    if (t->guard_count == t->guard_capacity) {
+        uint32_t capacity = t->guard_capacity ? 2 * t->guard_capacity : 8;
+        dim_guard *guards = mem_realloc(t->guards, capacity * sizeof *guards);
+        if (!guards) {
+            t->failed = true;
+            return;
+        }
+        t->guards = guards;
+        t->guard_capacity = capacity;
+    }
+    t->guards[t->guard_count++] = (dim_guard){.a = a, .b = b, .relation = relation, .where = t->here};
+}
+
+dim dims_symbol(dims *t, int input, int axis, int64_t hint, const char *name) {
+    dim_node n = {.op = DIM_INPUT, .a = input, .b = axis, .hint = hint};
+    if (name) snprintf(n.name, sizeof n.name, "%s", name);
+    return add_node(t, n);
+}
+
+static int64_t compute(dim_op op, int64_t a, int64_t b) {
+    int64_t r;
+    switch (op) {
+    case DIM_ADD:
+        return __builtin_add_overflow(a, b, &r) ? -1 : r;
+    case DIM_MUL:
+        return __builtin_mul_overflow(a, b, &r) ? -1 : r;
+    case DIM_DIV:
+        return b <= 0 ? -1 : a / b - (a % b < 0);
+    default:
+        return a;
+    }
+}
+
+/* The expression `a op b`, shared with an equal one. */
+static dim cons(dims *t, dim_op op, dim a, dim b) {
+    if (dim_known(a) && dim_known(b)) return compute(op, a, b);
+    if ((op == DIM_ADD || op == DIM_MUL) && a > b) {
+        dim swap = a; /* symbols (smaller numbers) first, constants last */
+        a = b;
+        b = swap;
+    }
+    if ((op == DIM_MUL || op == DIM_DIV) && b == 1) return a;
+    if (op == DIM_MUL && b == 0) return 0;
+    if (op == DIM_ADD && b == 0) return a;
+    if (op == DIM_DIV && a == b) return 1;
+    const dim_node *left = dim_known(a) ? NULL : &t->nodes[dim_index(a)];
+    if (left && left->op == op && (op == DIM_ADD || op == DIM_MUL) && dim_known(left->b) && dim_known(b))
+        return cons(t, op, left->a, compute(op, left->b, b)); /* (s + 1) + 2 */
+    if (left && op == DIM_DIV && left->op == DIM_MUL && (left->a == b || left->b == b))
+        return left->a == b ? left->b : left->a; /* (s * 4) / 4 */
+    if (left && op == DIM_DIV && left->op == DIM_MUL && dim_known(left->b) && dim_known(b) && b > 0 &&
+        left->b % b == 0)
+        return cons(t, DIM_MUL, left->a, left->b / b);
+    for (uint32_t i = 0; i < t->count; i++) {
+        const dim_node *n = &t->nodes[i];
+        if (n->op == op && n->a == a && n->b == b) return handle(i);
+    }
+    int64_t ha = dim_hint(t, a), hb = dim_hint(t, b);
+    bool known = (dim_known(a) || ha >= 0) && (dim_known(b) || hb >= 0);
+    return add_node(t, (dim_node){.op = op, .a = a, .b = b, .hint = known ? compute(op, ha, hb) : -1});
+}
+
+dim dim_add(dims *t, dim a, dim b) {
+    return cons(t, DIM_ADD, a, b);
+}
+
+dim dim_sub(dims *t, dim a, dim b) {
+    if (a == b) return 0;
+    return cons(t, DIM_ADD, a, dim_known(b) ? -b : cons(t, DIM_MUL, b, -1));
+}
+
+dim dim_mul(dims *t, dim a, dim b) {
+    return cons(t, DIM_MUL, a, b);
+}
+
+dim dim_div(dims *t, dim a, dim b) {
+    return cons(t, DIM_DIV, a, b);
+}
+
+int64_t dim_hint(const dims *t, dim d) {
+    return dim_known(d) ? d : t->nodes[dim_index(d)].hint;
+}
+
+bool dim_same(dims *t, dim a, dim b) {
+    if (a == b) return true;
+    if (dim_known(a) && dim_known(b)) return false;
+    if ((dim_known(a) && a < 2 && t->nodes[dim_index(b)].op == DIM_INPUT) ||
+        (dim_known(b) && b < 2 && t->nodes[dim_index(a)].op == DIM_INPUT))
+        return false; /* input symbols are at least 2 by specialisation */
+    int64_t ha = dim_hint(t, a), hb = dim_hint(t, b);
+    bool same = ha == hb || ha < 0 || hb < 0;
+    add_guard(t, a, b, same ? DIM_EQ : DIM_NE);
+    return same;
+}
+
+bool dim_less(dims *t, dim a, dim b) {
+    if (dim_known(a) && dim_known(b)) return a < b;
+    if (a == b) return false;
+    bool less = dim_hint(t, a) < dim_hint(t, b);
+    add_guard(t, a, b, less ? DIM_LT : DIM_GE);
+    return less;
+}
+
+bool dim_pin(dims *t, dim d, int64_t *out) {
+    *out = dim_hint(t, d);
+    if (dim_known(d)) return true;
+    if (*out < 0) return false;
+    add_guard(t, d, *out, DIM_EQ);
+    return true;
+}
+
+void dims_evaluate(const dims *t, int64_t (*size_of)(void *user, int input, int axis), void *user,
+                   int64_t *values) {
+    for (uint32_t i = 0; i < t->count; i++) { /* operands come before their users */
+        const dim_node *n = &t->nodes[i];
+        if (n->op == DIM_INPUT)
+            values[i] = size_of(user, (int)n->a, (int)n->b);
+        else
+            values[i] = compute(n->op, dim_value(n->a, values), dim_value(n->b, values));
+    }
+}
+
+bool dims_guards_hold(const dims *t, const int64_t *values, const dim_guard **broken) {
+    for (uint32_t i = 0; i < t->guard_count; i++) {
+        const dim_guard *g = &t->guards[i];
+        int64_t a = dim_value(g->a, values), b = dim_value(g->b, values);
+        bool holds = g->relation == DIM_EQ   ? a == b
+                     : g->relation == DIM_NE ? a != b
+                                             : (a < b) == (g->relation == DIM_LT);
+        if (holds) continue;
+        if (broken) *broken = g;
+        return false;
+    }
+    return true;
+}
+
+/* Expressions are as deep as the program's size arithmetic; printing stops at a fixed depth. */
+static void print_to(const dims *t, dim d, text *out, int depth) {
+    static const char *const symbol[] = {[DIM_ADD] = " + ", [DIM_MUL] = " * ", [DIM_DIV] = " // "};
+    if (dim_known(d)) {
+        text_printf(out, "%lld", (long long)d);
+        return;
+    }
+    const dim_node *n = &t->nodes[dim_index(d)];
+    if (n->op == DIM_INPUT && n->name[0])
+        text_add(out, n->name);
+    else if (n->op == DIM_INPUT)
+        text_printf(out, "s%u", dim_index(d));
+    else if (depth == 0)
+        text_add(out, "...");
+    else {
+        text_char(out, '(');
+        print_to(t, n->a, out, depth - 1);
+        text_add(out, symbol[n->op]);
+        print_to(t, n->b, out, depth - 1);
+        text_char(out, ')');
+    }
+}
+
+void dim_print(const dims *t, dim d, text *out) {
+    print_to(t, d, out, 8);
+}

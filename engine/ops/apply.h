@@ -1,0 +1,37 @@
+/* apply.h — the one way to run an operation.
+ *
+ * op_apply promotes the operands (numerics of language.md, "Numbers"), applies the row's shape rule, hands
+ * the call to the context's executor and records it on the context's tapes. Mixed and weak operands become
+ * explicit cast ops, so that graphs and tapes see them. */
+#ifndef TD_OPS_APPLY_H
+#define TD_OPS_APPLY_H
+
+#include "engine/ops/attrs.h"
+#include "engine/ops/op.h"
+
+/* Runs op `id` on nin operands (borrowed) with its attribute struct (NULL: defaults). out[0 .. nout) get new
+ * references, owned by the caller; on failure they are NULL and c->err says why. A NULL operand is a poisoned
+ * value of a failed call: the failure is passed on. */
+status op_apply(context *c, op_id id, tensor *const *in, int nin, const void *attrs, tensor **out);
+
+/* One result, as a value: NULL on failure. New references. */
+tensor *op_call0(context *c, op_id id, const void *attrs);
+tensor *op_call1(context *c, op_id id, tensor *x, const void *attrs);
+tensor *op_call2(context *c, op_id id, tensor *x, tensor *y, const void *attrs);
+tensor *op_call3(context *c, op_id id, tensor *x, tensor *y, tensor *z, const void *attrs);
+
+/* Common calls with attributes spelled out; new references, NULL on failure. */
+tensor *op_cast(context *c, tensor *x, dtype t, bool weak);
+tensor *op_reshape(context *c, tensor *x, const shape *s);
+tensor *op_expand(context *c, tensor *x, const shape *s);
+tensor *op_transpose(context *c, tensor *x, int rank, const int64_t *axes);
+tensor *op_reduce(context *c, op_id id, tensor *x, const int_list *axes, bool keep); /* axes NULL: all */
+tensor *op_full(context *c, double value, const shape *s, dtype t);
+
+/* The dtype that operands meet in under class `class` (see op.h); sets *weak when all are weak scalars. */
+status op_promote(context *c, const op_info *op, tensor *const *in, int nin, dtype *out, bool *weak);
+
+/* "what was wrong" helpers: a line per operand appended to the pending error. */
+void op_describe_operands(context *c, tensor *const *in, int nin);
+
+#endif
