@@ -2,6 +2,7 @@
  * constants folded, x*1 and x+0 dropped, so that equal sizes usually are equal numbers and need no guard. */
 #include "engine/core/dim.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,6 +96,7 @@ static dim cons(dims *t, dim_op op, dim a, dim b) {
     if (left && op == DIM_DIV && left->op == DIM_MUL && dim_known(left->b) && dim_known(b) && b > 0 &&
         left->b % b == 0)
         return cons(t, DIM_MUL, left->a, left->b / b);
+    assert(t->count == 0 || t->nodes);
     for (uint32_t i = 0; i < t->count; i++) {
         const dim_node *n = &t->nodes[i];
         if (n->op == op && n->a == a && n->b == b) return handle(i);
@@ -122,6 +124,7 @@ dim dim_div(dims *t, dim a, dim b) {
 }
 
 int64_t dim_hint(const dims *t, dim d) {
+    assert(dim_known(d) || t->nodes);
     return dim_known(d) ? d : t->nodes[dim_index(d)].hint;
 }
 
