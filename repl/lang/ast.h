@@ -157,11 +157,13 @@ struct ast_node {
     uint8_t *ops;     /* [count - 1] ast_op, for AST_COMPARE and AST_CHAIN */
     span where;       /* the whole construct, parentheses of its own included */
     span sign;        /* the part to point at: the operator of AST_UNARY, AST_POWER, AST_RANGE, AST_ASSIGN,
-                         AST_UPDATE,        AST_NOT; the name in AST_FIELD, AST_KEYWORD, AST_DEF, AST_PARAM, AST_ENTRY; the
-                         dtype of AST_CAST and        AST_PRECISION; the keyword of AST_FOR, AST_WHILE, AST_IF, AST_TAPE,
-                         AST_ON, AST_RETURN; the `->` of        AST_LAMBDA; else the same as `where` */
+                         AST_UPDATE,        AST_NOT; the name in AST_FIELD, AST_KEYWORD, AST_DEF, AST_PARAM,
+                         AST_ENTRY; the        dtype of AST_CAST and        AST_PRECISION; the keyword of AST_FOR,
+                         AST_WHILE, AST_IF, AST_TAPE,        AST_ON, AST_RETURN; the `->` of        AST_LAMBDA; else
+                         the        same as `where` */
     const char *text; /* NUL-terminated besides; NULL for kinds without */
     uint32_t length;  /* bytes of text */
+    uint32_t height;  /* 1 + the largest height of a child; at most AST_MAX_DEPTH */
     uint64_t hash;    /* hash_bytes(text, length, 0) of a text, never 0: a key for maps */
     union {
         int64_t integer;

@@ -1,0 +1,159 @@
+/* source_render.c — how an error looks:
+ *
+ *     E101 shape: `@` needs equal inner sizes
+ *       h = x @ w          x f32[64, 784]   w f32[10, 784]
+ *           ^^^^^          784 (x axis 1) is not 10 (w axis 0)
+ *       hint: x @ w.T gives f32[64, 10]
+ *
+ * The source line is drawn cell by cell: tabs become blanks, characters that a terminal would not show become
+ * U+FFFD, and of a long line only the part around the span is shown, so that carets stand where they should.
+ */
+#include "repl/lang/source.h"
+
+#include <string.h>
+
+#include "engine/base/unicode.h"
+
+enum {
+    TAB_WIDTH = 4,
+    LINE_WIDTH = 96,    /* columns of source that are shown */
+    BEFORE_SPAN = 40,   /* of a long line: columns kept before the span */
+    NOTES_COLUMN = 19,  /* where operands start beside a short line */
+    NOTES_GAP = 3,      /* at least so many blanks before them */
+    WIDEST_BESIDE = 56, /* beside a line wider than this they go below it */
+};
+
+/* The source line of a span: bytes, and the marked part of them. */
+typedef struct marked_line {
+    const char *text;
+    size_t length, begin, end;
+} marked_line;
+
+static bool marked_line_find(const source_table *table, span where, marked_line *out) {
+    size_t length;
+    const char *content = source_text(table, where.source, &length);
+    if (!content) return false;
+    size_t begin = where.begin < length ? where.begin : length, end = where.end < length ? where.end : length;
+    if (end < begin) end = begin;
+    size_t first = begin, last = begin;
+    while (first > 0 && content[first - 1] != '\n') first--;
+    while (last < length && content[last] != '\n') last++;
+    while (last > begin && content[last - 1] == '\r') last--;
+    *out = (marked_line){content + first, last - first, begin - first, (end < last ? end : last) - first};
+    return true;
+}
+
+/* One character of the line: its bytes, columns, and what to print. */
+typedef struct cell {
+    size_t bytes;
+    int columns;
+    const char *shown;
+    size_t shown_bytes;
+} cell;
+
+static cell cell_at(const marked_line *line, size_t at, int column) {
+    uint32_t code;
+    size_t bytes = utf8_decode(line->text + at, line->length - at, &code);
+    if (code == '\t')
+        return (cell){1, TAB_WIDTH - column % TAB_WIDTH, "    ", (size_t)(TAB_WIDTH - column % TAB_WIDTH)};
+    bool hidden = code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
+                  (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+    if (bytes == 0 || hidden) return (cell){bytes ? bytes : 1, 1, "\xef\xbf\xbd", 3};
+    return (cell){bytes, unicode_width(code), line->text + at, bytes};
+}
+
+/* The columns [first, last) that the marked bytes take; at least one. `total`: of the whole line. */
+static void measure(const marked_line *line, int *first, int *last, int *total) {
+    int column = 0;
+    *first = *last = -1;
+    for (size_t at = 0; at < line->length;) {
+        cell c = cell_at(line, at, column);
+        if (*first < 0 && at + c.bytes > line->begin) *first = column;
+        if (at < line->end) *last = column + c.columns;
+        at += c.bytes;
+        column += c.columns;
+        if (column > 1000000) break; /* a line of a million columns is cut here */
+    }
+    *total = column;
+    if (*first < 0) *first = column;
+    if (*last <= *first) *last = *first + 1;
+}
+
+/* Appends the columns [from, to) of the line. Returns the columns written. */
+static int draw(text *out, const marked_line *line, int from, int to) {
+    int column = 0, written = 0;
+    for (size_t at = 0; at < line->length && column < to;) {
+        cell c = cell_at(line, at, column);
+        if (column >= from && column + c.columns <= to) {
+            text_add_bytes(out, c.shown, c.shown_bytes);
+            written += c.columns;
+        }
+        at += c.bytes;
+        column += c.columns;
+    }
+    return written;
+}
+
+static void repeat(text *out, char c, int count) {
+    for (int i = 0; i < count; i++) text_char(out, c);
+}
+
+/* Appends the next line of `notes` and moves past it. */
+static void next_note(text *out, const char **notes) {
+    size_t length = strcspn(*notes, "\n");
+    text_add_bytes(out, *notes, length);
+    *notes += length + ((*notes)[length] == '\n');
+}
+
+/* The source line, the carets, and the notes beside or below them. */
+static void draw_span(text *out, const marked_line *line, const char *notes) {
+    int first, last, total;
+    measure(line, &first, &last, &total);
+    int from = 0, to = total;
+    if (total > LINE_WIDTH) {
+        from = first > BEFORE_SPAN ? first - BEFORE_SPAN : 0;
+        to = from + LINE_WIDTH < total ? from + LINE_WIDTH : total;
+    }
+    if (last > to && to > first) last = to;
+    text_add(out, "  ");
+    int width = from > 0 ? 2 : 0;
+    if (from > 0) text_add(out, "\xe2\x80\xa6 ");
+    int lead = width;
+    width += draw(out, line, from, to);
+    if (to < total) text_add(out, " \xe2\x80\xa6"), width += 2;
+    int caret_end = lead + last - from;
+    int notes_at = (width > caret_end ? width : caret_end) + NOTES_GAP;
+    if (notes_at < NOTES_COLUMN) notes_at = NOTES_COLUMN;
+    bool beside = notes_at <= WIDEST_BESIDE;
+    if (*notes && beside) repeat(out, ' ', notes_at - width), next_note(out, &notes);
+    text_add(out, "\n  ");
+    repeat(out, ' ', lead + first - from);
+    repeat(out, '^', last - first);
+    if (*notes && beside) repeat(out, ' ', notes_at - caret_end), next_note(out, &notes);
+    text_char(out, '\n');
+    while (*notes) {
+        repeat(out, ' ', beside ? 2 + notes_at : 4);
+        next_note(out, &notes);
+        text_char(out, '\n');
+    }
+}
+
+void source_render_error(text *out, const source_table *table, const error *e) {
+    const char *name = source_name(table, e->where.source);
+    if (name)
+        text_printf(out, "%s:%u: ", name,
+                    (unsigned)source_locate(table, e->where.source, e->where.begin).line);
+    if (e->number > 0) text_printf(out, "E%d ", e->number);
+    text_printf(out, "%s: %s\n", status_name(e->code), e->message);
+    marked_line line;
+    if (marked_line_find(table, e->where, &line)) {
+        draw_span(out, &line, e->operands);
+    } else {
+        for (const char *notes = e->operands; *notes;) {
+            text_add(out, "  ");
+            next_note(out, &notes);
+            text_char(out, '\n');
+        }
+    }
+    if (e->hint[0]) text_printf(out, "  hint: %s\n", e->hint);
+}

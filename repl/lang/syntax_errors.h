@@ -1,0 +1,45 @@
+/* syntax_errors.h — the numbers of syntax errors; engine/base/errors.def explains each. */
+#ifndef TD_LANG_SYNTAX_ERRORS_H
+#define TD_LANG_SYNTAX_ERRORS_H
+
+enum syntax_error {
+    E_UNEXPECTED = 1,
+    E_UNCLOSED,
+    E_STRAY_CLOSER,
+    E_WRONG_CLOSER,
+    E_STRING_OPEN,
+    E_ESCAPE,
+    E_NUMBER,
+    E_INTEGER_RANGE,
+    E_CHARACTER,
+    E_UTF8,
+    E_FOREIGN_OPERATOR,
+    E_FOREIGN_WORD,
+    E_BITS_BESIDE_COMPARISON,
+    E_AFTER_CAST,
+    E_LAMBDA_PARENS,
+    E_BARE_TUPLE,
+    E_POSITIONAL_LATE,
+    E_DUPLICATE,
+    E_DEFAULT_EARLY,
+    E_OUTSIDE_LOOP,
+    E_OUTSIDE_FUNCTION,
+    E_NOT_ASSIGNABLE,
+    E_ASSIGN_INSIDE,
+    E_BLOCK_WANTED,
+    E_ELSE_ALONE,
+    E_STATEMENTS_TOUCH,
+    E_OPERAND_MISSING,
+    E_DTYPE_WANTED,
+    E_TYPE_DIMS,
+    E_INDEX_ITEMS,
+    E_COMMAND_PLACE,
+    E_LINE_CONTINUED,
+    E_NAME_WANTED,
+    E_RANGE_TWICE,
+    E_NOT_INSIDE,
+    E_TOO_DEEP,
+    E_SYNTAX_END
+};
+
+#endif
