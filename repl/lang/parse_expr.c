@@ -54,7 +54,7 @@ static ast_node *parse_lambda(parser *p) {
     uint32_t opener = p->at, mark = p->top;
     const token *t = peek(p);
     span first = token_span(p, t);
-    if (t->kind == TOKEN_DTYPE) return unexpected(p, "a parameter's name before `->`");
+    if (t->kind == TOKEN_DTYPE) return unexpected(p, WANT_NAME, "a parameter's name before `->`");
     next(p);
     if (t->kind == TOKEN_LPAREN ? !parse_parameters(p, opener) : !push_parameter(p, t)) return NULL;
     span sign = token_span(p, peek(p));
@@ -160,20 +160,10 @@ static ast_node *parse_cast(parser *p, ast_node *left) {
     next(p);
     ast_node *node = node_with(p, AST_CAST, span_from(left->where, token_span(p, t)), left, NULL);
     if (!node || !node_set_token(p, node, t)) return NULL;
-    const token *after = peek(p);
-    bool bound = after->kind == TOKEN_LBRACKET || after->kind == TOKEN_POWER || after->kind == TOKEN_DOT ||
-                 after->kind == TOKEN_LPAREN;
-    if (!bound) return node;
-    const char *sign = token_kind_text((token_kind)after->kind);
-    mistake(p, E_AFTER_CAST, token_span(p, after), "%s after a cast needs parentheses", sign);
-    if (after->kind == TOKEN_POWER)
-        fail_hint(p->e, "write (x as %s) ** y", node->text);
-    else
-        fail_hint(p->e, "write (x as %s)%s", node->text,
-                  after->kind == TOKEN_LBRACKET ? "[..]"
-                  : after->kind == TOKEN_DOT    ? ".name"
-                                                : "(..)");
-    return NULL;
+    token_kind after = peek_kind(p);
+    bool bound =
+        after == TOKEN_LBRACKET || after == TOKEN_POWER || after == TOKEN_DOT || after == TOKEN_LPAREN;
+    return bound ? explain_after_cast(p, node) : node;
 }
 
 /* What joins `left` and what follows, at the level of the next operator. */

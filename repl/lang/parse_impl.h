@@ -96,12 +96,24 @@ bool deeper(parser *p,
 /* Sets the error and returns NULL, for `return mistake(..)`. */
 ast_node *mistake(parser *p, int number, span where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The token that stands next can't stand there; `wanted` says what can, or is NULL. Prefers the lexer's
- * fault, an unclosed bracket and what was probably meant. */
-ast_node *unexpected(parser *p, const char *wanted);
-bool expect(parser *p, token_kind kind, const char *wanted);
+/* What would have to stand where something else stands. */
+typedef enum want {
+    WANT_VALUE,
+    WANT_NAME,
+    WANT_BLOCK,
+    WANT_NEXT, /* in brackets: a comma or the closer */
+    WANT_END,  /* of a statement */
+    WANT_TOKEN /* something else */
+} want;
+
+/* The token that stands next can't stand there; `what` says what can. Prefers to say the lexer's fault, an unclosed
+ * bracket and what was probably meant. */
+ast_node *unexpected(parser *p, want wanted, const char *what);
+bool expect(parser *p, token_kind kind, const char *what);
 /* The closer of the bracket at index `opener` of the tokens. */
-bool expect_closer(parser *p, uint32_t opener, const char *wanted);
+bool expect_closer(parser *p, uint32_t opener, const char *what);
+/* Where to point for `t`: itself, or behind the token before when it is the end of a line or of the text. */
+span error_span(const parser *p, const token *t);
 /* `count` children of `node` from `first` on must have different texts. */
 bool check_unique(parser *p, const pending *nodes, uint32_t count, const char *what);
 
@@ -119,14 +131,15 @@ ast_node *parse_function(parser *p, ast_kind kind, span first, uint32_t mark, bo
 bool parse_parameters(parser *p, uint32_t opener);
 
 /* --- mistakes with a known meaning (parse_mistakes.c) --- */
-/* Sets the error and returns true when what was meant can be told from `t`, where `wanted` would have to
- * stand. */
-bool explain_unexpected(parser *p, const token *t, const char *wanted);
+/* Sets the error and returns true when what was meant can be told from the token that stands next. */
+bool explain_unexpected(parser *p, want wanted);
 /* A word of another language as a value (`True`) or before one (`lambda x`): sets the error and returns true.
  */
 bool foreign_word(parser *p, const token *t);
 /* No dtype stands where one is wanted. Returns NULL. */
 ast_node *explain_dtype(parser *p, const token *t);
+/* A `[`, `(`, `.` or `**` stands behind the cast. Returns NULL. */
+ast_node *explain_after_cast(parser *p, const ast_node *cast);
 /* `&` or `|` beside a comparison whose operands are on the stack since `mark`: sets the error and returns
  * true. */
 bool bits_beside_comparison(parser *p, uint32_t mark, span where);

@@ -20,9 +20,11 @@ static const char *find_word(const parser *p, const token *t, const word_hint *t
 
 /* Never names: whoever writes them means the value. */
 static const word_hint values[] = {
-    {"True", "write true"},      {"False", "write false"}, {"TRUE", "write true"}, {"FALSE", "write false"},
-    {"none", "write None"},      {"null", "write None"},   {"nil", "write None"},  {"NULL", "write None"},
-    {"undefined", "write None"}, {"NaN", "write nan"},     {"Inf", "write inf"},   {"elif", "write else if"},
+    {"True", "write true"},      {"False", "write false"},   {"TRUE", "write true"},
+    {"FALSE", "write false"},    {"none", "write None"},     {"null", "write None"},
+    {"nil", "write None"},       {"NULL", "write None"},     {"undefined", "write None"},
+    {"NaN", "write nan"},        {"Inf", "write inf"},       {"elif", "write else if"},
+    {"elseif", "write else if"}, {"elsif", "write else if"}, {"pass", "leave it out: { } is an empty block"},
 };
 
 /* Words that begin something in another language. They are names here, so they count only when what follows
@@ -51,6 +53,17 @@ static const word_hint openers[] = {
     {"del", "a name goes when another value is assigned: x = None"},
     {"unless", "write if not (..) { .. }"},
     {"until", "write while not (..) { .. }"},
+    {"try",
+     "an error ends its statement and leaves every name as it was; there is no catching within the language"},
+    {"except",
+     "an error ends its statement and leaves every name as it was; there is no catching within the language"},
+    {"finally",
+     "an error ends its statement and leaves every name as it was; there is no catching within the language"},
+    {"yield", "collect the values: stack, concat or a tuple"},
+    {"match", "write if a { .. } else if b { .. }"},
+    {"switch", "write if a { .. } else if b { .. }"},
+    {"loop", "write while true { .. }"},
+    {"repeat", "write for i in 0..n { .. }"},
     {"async", "statements run one after the other"},
     {"await", "statements run one after the other"},
     {"raise", "write assert(false, \"message\")"},
@@ -124,12 +137,13 @@ static bool say(parser *p, int number, const token *t, const char *message, cons
 
 bool foreign_word(parser *p, const token *t) {
     const token *after = t + 1; /* never past the end: TOKEN_END is last */
+    const token *before = previous(p);
+    bool first = !before || before->kind == TOKEN_NEWLINE || before->kind == TOKEN_SEMICOLON ||
+                 (before->kind == TOKEN_LBRACE && !before->record);
+    bool header =
+        (after->kind == TOKEN_LBRACE || after->kind == TOKEN_COLON) && (first || token_is(p, t, "lambda"));
     const char *begin, *hint = FIND_WORD(p, t, values);
-    if (!hint && (begins_value(after) || after->kind == TOKEN_LBRACE || after->kind == TOKEN_NOT ||
-                  after->kind == TOKEN_COLON))
-        hint = FIND_WORD(p, t, openers);
-    if (!hint && token_is(p, t, "pass") && (after->kind == TOKEN_NEWLINE || after->kind == TOKEN_RBRACE))
-        hint = NULL; /* a name like any other until it is looked up */
+    if (!hint && (begins_value(after) || after->kind == TOKEN_NOT || header)) hint = FIND_WORD(p, t, openers);
     if (!hint) return false;
     int length = shown(p, t, &begin);
     mistake(p, E_FOREIGN_WORD, token_span(p, t), "`%.*s` is not a word of the language", length, begin);
@@ -138,7 +152,7 @@ bool foreign_word(parser *p, const token *t) {
 }
 
 ast_node *explain_dtype(parser *p, const token *t) {
-    if (t->kind == TOKEN_FAULT || t->kind == TOKEN_END) return unexpected(p, "a dtype");
+    if (t->kind == TOKEN_FAULT || t->kind == TOKEN_END) return unexpected(p, WANT_TOKEN, "a dtype");
     const char *begin, *hint = FIND_WORD(p, t, dtypes);
     int length = shown(p, t, &begin);
     if (t->kind == TOKEN_NAME)
@@ -204,6 +218,24 @@ static void parenthesise(phrase *f, const parser *p, uint32_t mark) {
     phrase_add(f, ")", compared ? 1 : 0);
 }
 
+ast_node *explain_after_cast(parser *p, const ast_node *cast) {
+    const token *t = peek(p), *last = t + 1; /* the last token of the example */
+    if (t->partner > 0) last = &p->tokens.items[t->partner];
+    bool spaced = t->kind == TOKEN_POWER;
+    mistake(p, E_AFTER_CAST, token_span(p, t), "%s after a cast needs parentheses around the cast",
+            token_kind_text((token_kind)t->kind));
+    phrase f = {.length = 0};
+    phrase_add(&f, "(", 1);
+    phrase_span(&f, p, cast->where.begin, cast->where.end);
+    phrase_add(&f, ") ", spaced ? 2 : 1);
+    phrase_span(&f, p, t->begin, last->end);
+    if (f.cut)
+        fail_hint(p->e, "write (x as %s)%s", cast->text, spaced ? " ** y" : "[i]");
+    else
+        fail_hint(p->e, "write %s", f.text);
+    return NULL;
+}
+
 bool bits_beside_comparison(parser *p, uint32_t mark, span where) {
     const ast_node *bits = NULL;
     for (uint32_t i = mark; i < p->top && !bits; i++)
@@ -229,73 +261,87 @@ static bool joins_values(token_kind kind) {
            kind == TOKEN_OR || kind == TOKEN_AS || kind == TOKEN_NOT;
 }
 
-/* `t` stands where an operand should. */
-static bool missing_operand(parser *p, const token *t) {
+/* `x++` */
+static bool counter(parser *p, const token *before) {
+    bool twice = p->at >= 2 && before->kind == before[-1].kind && !before->spaced &&
+                 (before->kind == TOKEN_PLUS || before->kind == TOKEN_MINUS);
+    if (!twice) return false;
+    p->ran_out = false;
+    char sign = before->kind == TOKEN_PLUS ? '+' : '-';
+    mistake(p, E_FOREIGN_OPERATOR, (span){p->source, before[-1].begin, before->end},
+            "there is no operator `%c%c`", sign, sign);
+    fail_hint(p->e, "write x %c= 1", sign);
+    return true;
+}
+
+/* `t` stands where a value should. */
+static bool missing_value(parser *p, const token *t) {
     const token *before = previous(p);
-    bool joined = before && joins_values((token_kind)before->kind);
-    if (joined && p->at >= 2 && before->kind == before[-1].kind && !before->spaced &&
-        (before->kind == TOKEN_PLUS || before->kind == TOKEN_MINUS)) {
-        mistake(p, E_FOREIGN_OPERATOR, (span){p->source, before[-1].begin, before->end},
-                "there is no operator `%s`", before->kind == TOKEN_PLUS ? "++" : "--");
-        fail_hint(p->e, "write x %s= 1", before->kind == TOKEN_PLUS ? "+" : "-");
-        return true;
-    }
-    if (joined) {
+    const char *sign = token_kind_text((token_kind)t->kind);
+    bool joins = joins_values((token_kind)t->kind);
+    if (before && joins_values((token_kind)before->kind)) {
+        if (counter(p, before)) return true;
         mistake(p, E_OPERAND_MISSING, token_span(p, before), "a value is missing after %s",
                 token_kind_text((token_kind)before->kind));
-        if (joins_values((token_kind)t->kind))
-            fail_hint(p->e, "%s can't stand directly after %s", token_kind_text((token_kind)t->kind),
-                      token_kind_text((token_kind)before->kind));
+        if (joins) fail_hint(p->e, "%s can't stand directly after it", sign);
         return true;
     }
-    if (!joins_values((token_kind)t->kind)) return false;
-    mistake(p, E_OPERAND_MISSING, token_span(p, t), "a value is missing before %s",
-            token_kind_text((token_kind)t->kind));
-    if (t->kind == TOKEN_STAR || t->kind == TOKEN_POWER)
+    if (!joins) return false;
+    mistake(p, E_OPERAND_MISSING, token_span(p, t), "a value is missing before %s", sign);
+    if (before && before->kind == TOKEN_NEWLINE)
+        fail_hint(p->e, "to go on from the line above, end that one with %s", sign);
+    else if (t->kind == TOKEN_STAR || t->kind == TOKEN_POWER)
         fail_hint(p->e, "arguments are written out one by one");
     return true;
 }
 
-/* Two values side by side: `print x`, `2 x`. */
-static bool touching_values(parser *p, const token *t) {
+/* Two values side by side: `print x`, `2 x`, `[1 2]`. */
+static bool touching_values(parser *p, const token *t, want wanted) {
     const token *before = previous(p);
     const char *begin, *hint = FIND_WORD(p, t, joiners);
     if (hint) return say(p, E_FOREIGN_WORD, t, "this word can't stand between two values", hint);
+    if (!before) return false;
     int length = shown(p, t, &begin);
-    if (before && (begins_value(before) || before->kind == TOKEN_RPAREN || before->kind == TOKEN_RBRACKET)) {
-        mistake(p, E_STATEMENTS_TOUCH, token_span(p, t), "an operator is missing before `%.*s`", length,
-                begin);
-        if (before->kind == TOKEN_NAME)
-            fail_hint(p->e, "to call a function, write %.*s(%.*s); `;` or a new line ends a statement",
-                      (int)utf8_cut(p->content + before->begin, before->end - before->begin, 40),
-                      p->content + before->begin, length, begin);
-        else
-            fail_hint(p->e, "for a product, write *; `;` or a new line ends a statement");
+    if (wanted == WANT_NEXT) {
+        mistake(p, E_STATEMENTS_TOUCH, token_span(p, t), "a comma or an operator is missing before `%.*s`",
+                length, begin);
         return true;
     }
-    if (!before || before->kind != TOKEN_RBRACE) return false;
-    return say(p, E_STATEMENTS_TOUCH, t, "`;` or a new line must stand between two statements",
-               "write `;` after the `}`");
+    if (before->kind == TOKEN_RBRACE)
+        return say(p, E_STATEMENTS_TOUCH, t, "between two statements stands `;` or a new line",
+                   "write `;` after the `}`");
+    if (!begins_value(before) && before->kind != TOKEN_RPAREN && before->kind != TOKEN_RBRACKET) return false;
+    mistake(p, E_STATEMENTS_TOUCH, token_span(p, t), "an operator is missing before `%.*s`", length, begin);
+    if (before->kind == TOKEN_NAME)
+        fail_hint(p->e, "to call a function, write %.*s(%.*s); between statements stands `;` or a new line",
+                  (int)utf8_cut(p->content + before->begin, before->end - before->begin, 40),
+                  p->content + before->begin, length, begin);
+    else
+        fail_hint(p->e, "for a product, write *; between statements stands `;` or a new line");
+    return true;
 }
 
-static bool misplaced_colon(parser *p, const token *t) {
+static bool misplaced_colon(parser *p, const token *t, want wanted) {
     const token *before = previous(p);
-    if (before && (token_is(p, before, "try") || token_is(p, before, "finally")))
-        return say(p, E_FOREIGN_WORD, before, "errors are not caught within the language",
-                   "an error ends its statement and leaves every name as it was");
-    if (p->tokens.open_count == 0 && before && before->kind == TOKEN_NEWLINE)
-        return say(p, E_COMMAND_PLACE, t, "commands start a line outside of all blocks",
-                   "close the block before");
+    if (wanted == WANT_NEXT)
+        return say(p, E_UNEXPECTED, t, "this `:` can't stand here",
+                   "a slice has at most three parts, begin:end:step; arguments are named with =");
+    bool line =
+        wanted == WANT_VALUE && before &&
+        (before->kind == TOKEN_NEWLINE || before->kind == TOKEN_SEMICOLON || before->kind == TOKEN_LBRACE);
+    if (line)
+        return say(p, E_COMMAND_PLACE, t, "a command starts a line of its own, outside of all blocks",
+                   "close the block before, and write the command on a new line");
     bool annotated = before && before->kind == TOKEN_NAME && peek_at(p, 1)->kind == TOKEN_DTYPE;
     return say(p, E_UNEXPECTED, t, "`:` stands only in indices, records and parameters",
                annotated ? "only parameters are annotated; write x = value as f32 for a cast"
                          : "slices stand in [ ]; blocks stand in { }");
 }
 
-static bool misplaced_assign(parser *p, const token *t, const char *wanted) {
-    if (wanted && strstr(wanted, "a block"))
+static bool misplaced_assign(parser *p, const token *t, want wanted) {
+    if (wanted == WANT_BLOCK)
         return say(p, E_ASSIGN_INSIDE, t, "`=` assigns; a condition compares", "write ==");
-    if (wanted && strstr(wanted, "`)`") && strstr(wanted, "`,`"))
+    if (wanted == WANT_NEXT)
         return say(p, E_ASSIGN_INSIDE, t,
                    "`=` can't stand here: only a plain name before it names an argument",
                    "to compare, write ==; an assignment is a statement of its own");
@@ -303,12 +349,13 @@ static bool misplaced_assign(parser *p, const token *t, const char *wanted) {
                "to compare, write ==");
 }
 
-static bool misplaced_comma(parser *p, const token *t, const char *wanted) {
-    const token *before = previous(p);
-    if (!wanted || (before && before->kind == TOKEN_COMMA))
+static bool misplaced_comma(parser *p, const token *t, want wanted) {
+    if (wanted == WANT_VALUE)
         return say(p, E_UNEXPECTED, t, "a value is missing before this `,`",
                    "leave the comma out, or write the value");
-    return say(p, E_BARE_TUPLE, t, "a tuple needs parentheses here", "write (a, b)");
+    if (wanted == WANT_BLOCK || wanted == WANT_END || wanted == WANT_TOKEN)
+        return say(p, E_BARE_TUPLE, t, "a tuple needs parentheses here", "write (a, b)");
+    return false;
 }
 
 static bool misplaced_else(parser *p, const token *t) {
@@ -319,10 +366,11 @@ static bool misplaced_else(parser *p, const token *t) {
     return say(p, E_ELSE_ALONE, t, "this `else` belongs to no `if`", "write if c { a } else { b }");
 }
 
-bool explain_unexpected(parser *p, const token *t, const char *wanted) {
+/* Signs and words that have one place only. */
+static bool misplaced_sign(parser *p, const token *t, want wanted) {
     switch (t->kind) {
     case TOKEN_COLON:
-        return misplaced_colon(p, t);
+        return misplaced_colon(p, t, wanted);
     case TOKEN_ASSIGN:
     case TOKEN_ADD_ASSIGN:
     case TOKEN_SUB_ASSIGN:
@@ -331,48 +379,54 @@ bool explain_unexpected(parser *p, const token *t, const char *wanted) {
         return misplaced_assign(p, t, wanted);
     case TOKEN_COMMA:
         return misplaced_comma(p, t, wanted);
-    case TOKEN_ELSE:
-        return misplaced_else(p, t);
     case TOKEN_QUESTION:
         return say(p, E_UNEXPECTED, t, "`?` stands only in types",
                    "for a choice, write if c { a } else { b }");
-    case TOKEN_IF:
-        if (wanted)
-            return say(p, E_STATEMENTS_TOUCH, t, "`if` can't follow a value", "write if c { a } else { b }");
-        return false;
     case TOKEN_ARROW:
+        if (wanted == WANT_BLOCK)
+            return say(p, E_UNEXPECTED, t, "a function says nothing about its result in front of its body",
+                       "leave the `->` and what follows it out");
         return say(p, E_LAMBDA_PARENS, t, "a function needs parentheses here",
-                   "write (x -> ..), (x, y) -> .. for two parameters");
-    case TOKEN_IN:
-        return say(p, E_UNEXPECTED, t, "`in` stands only in `for`", "for membership, write any(x == value)");
-    case TOKEN_NOT:
-        if (wanted && peek_at(p, 1)->kind == TOKEN_IN)
-            return say(p, E_UNEXPECTED, t, "there is no operator `not in`",
-                       "for membership, write not any(x == value)");
-        return false;
+                   "write (x -> ..), with two parameters ((x, y) -> ..)");
     case TOKEN_DOTS3:
         return say(p, E_UNEXPECTED, t, "`...` stands only in indices and types",
                    "ranges have two dots: 0..10");
+    default:
+        return false;
+    }
+}
+
+static bool misplaced_word(parser *p, const token *t, want wanted) {
+    switch (t->kind) {
+    case TOKEN_ELSE:
+        return misplaced_else(p, t);
+    case TOKEN_IF:
+        if (wanted == WANT_VALUE) return false;
+        return say(p, E_STATEMENTS_TOUCH, t, "`if` can't follow a value", "write if c { a } else { b }");
+    case TOKEN_IN:
+        return say(p, E_UNEXPECTED, t, "`in` stands only in `for`", "for membership, write any(x == value)");
+    case TOKEN_NOT:
+        if (wanted == WANT_VALUE || peek_at(p, 1)->kind != TOKEN_IN) return false;
+        return say(p, E_UNEXPECTED, t, "there is no operator `not in`",
+                   "for membership, write not any(x == value)");
     case TOKEN_DEF:
     case TOKEN_FOR:
     case TOKEN_WHILE:
     case TOKEN_BREAK:
     case TOKEN_CONTINUE:
     case TOKEN_RETURN:
-        return say(p, wanted ? E_STATEMENTS_TOUCH : E_UNEXPECTED, t,
+        return say(p, wanted == WANT_VALUE ? E_UNEXPECTED : E_STATEMENTS_TOUCH, t,
                    "this begins a statement, which can't stand here",
                    "put it on a line of its own, or between { }");
     default:
-        break;
+        return false;
     }
-    if (!wanted) return missing_operand(p, t);
-    if (strncmp(wanted, "a block", 7) == 0) {
-        if (t->kind != TOKEN_END && t->kind != TOKEN_NEWLINE && !begins_value(t)) return false;
-        return say(p, E_BLOCK_WANTED, t, "a block in braces is missing here",
-                   "write { .. } on the same line");
-    }
-    if (strstr(wanted, "name") &&
-        (t->kind == TOKEN_DTYPE || (t->kind >= TOKEN_DEF && t->kind <= TOKEN_NONE))) {
+}
+
+bool explain_unexpected(parser *p, want wanted) {
+    const token *t = peek(p);
+    bool reserved = t->kind == TOKEN_DTYPE || (t->kind >= TOKEN_DEF && t->kind <= TOKEN_NONE);
+    if (wanted == WANT_NAME && reserved) {
         const char *begin;
         int length = shown(p, t, &begin);
         mistake(p, E_NAME_WANTED, token_span(p, t), "`%.*s` is a word of the language and can't be a name",
@@ -380,5 +434,14 @@ bool explain_unexpected(parser *p, const token *t, const char *wanted) {
         fail_hint(p->e, "choose another name");
         return true;
     }
-    return begins_value(t) ? touching_values(p, t) : false;
+    if (misplaced_sign(p, t, wanted) || misplaced_word(p, t, wanted)) return true;
+    if (wanted == WANT_VALUE) return missing_value(p, t);
+    if (wanted == WANT_BLOCK) {
+        if (t->kind != TOKEN_END && t->kind != TOKEN_NEWLINE && !begins_value(t)) return false;
+        mistake(p, E_BLOCK_WANTED, error_span(p, t), "a block in braces is missing here");
+        fail_hint(p->e, "write { .. } on the same line");
+        return true;
+    }
+    return (wanted == WANT_NEXT || wanted == WANT_END) && begins_value(t) ? touching_values(p, t, wanted)
+                                                                          : false;
 }

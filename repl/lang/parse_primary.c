@@ -17,7 +17,7 @@ static ast_node *parse_argument(parser *p, bool keywords_before) {
         ast_node *node = node_with(p, AST_KEYWORD, span_from(token_span(p, name), value->where), value, NULL);
         return node && node_set_token(p, node, name) ? node : NULL;
     }
-    if (peek_kind(p) == TOKEN_ASSIGN) return unexpected(p, "`,` or `)`");
+    if (peek_kind(p) == TOKEN_ASSIGN) return unexpected(p, WANT_NEXT, "`,` or `)` after an argument");
     if (!keywords_before) return value;
     mistake(p, E_POSITIONAL_LATE, value->where, "an argument without a name after one with a name");
     fail_hint(p->e, "put it before the named ones, or name it too");
@@ -105,7 +105,7 @@ static bool is_word(const token *t) {
 static ast_node *parse_field(parser *p, ast_node *base) {
     next(p);
     const token *name = peek(p);
-    if (!is_word(name)) return unexpected(p, "a name after `.`");
+    if (!is_word(name)) return unexpected(p, WANT_NAME, "a name after `.`");
     next(p);
     ast_node *node = node_with(p, AST_FIELD, span_from(base->where, token_span(p, name)), base, NULL);
     return node && node_set_token(p, node, name) ? node : NULL;
@@ -143,7 +143,7 @@ static ast_node *parse_dim(parser *p) {
                  : t->kind == TOKEN_DOTS3    ? AST_DIM_REST
                                              : AST_NO_OP;
     if (!op || (op == AST_DIM_INT && t->integer > INT64_MAX)) {
-        if (t->kind == TOKEN_FAULT || t->kind == TOKEN_END) return unexpected(p, "a size");
+        if (t->kind == TOKEN_FAULT || t->kind == TOKEN_END) return unexpected(p, WANT_TOKEN, "a size");
         mistake(p, E_TYPE_DIMS, token_span(p, t), "this is not a size in a type");
         fail_hint(p->e, "sizes are numbers, names, ? for any, ... for any number of axes: f32[batch, ?, 64]");
         return NULL;
@@ -171,7 +171,7 @@ static bool parse_dims(parser *p) {
         rest = rest || dim->op == AST_DIM_REST;
         if (peek_kind(p) != TOKEN_COMMA) break;
         next(p);
-        if (peek_kind(p) == TOKEN_RBRACKET) return unexpected(p, "a size after `,`"), false;
+        if (peek_kind(p) == TOKEN_RBRACKET) return unexpected(p, WANT_TOKEN, "a size after `,`"), false;
     }
     return expect_closer(p, opener, "`,` or `]` after a size");
 }
@@ -199,7 +199,6 @@ static ast_node *parse_parens(parser *p) {
     if (!expect_closer(p, opener, "`,` or `)`")) return NULL;
     span where = {p->source, p->tokens.items[opener].begin, previous(p)->end};
     if (!node && !(node = node_new(p, AST_TUPLE, where, mark))) return NULL;
-    if (node->kind == AST_TUPLE && !(node->flags & AST_PARENS)) node->sign = where;
     node->where = where;
     node->flags |= AST_PARENS;
     return node;
@@ -221,7 +220,7 @@ static ast_node *parse_tensor(parser *p) {
 /* ( NAME | STRING ) ":" expr */
 static ast_node *parse_entry(parser *p) {
     const token *key = peek(p);
-    if (key->kind != TOKEN_STRING && !is_word(key)) return unexpected(p, "a field's name");
+    if (key->kind != TOKEN_STRING && !is_word(key)) return unexpected(p, WANT_NAME, "a field's name");
     next(p);
     if (!expect(p, TOKEN_COLON, "`:` after the field's name")) return NULL;
     ast_node *value = parse_expression(p);
@@ -386,6 +385,6 @@ static ast_node *parse_primary(parser *p) {
     case TOKEN_IF:
         return parse_if(p);
     default:
-        return unexpected(p, NULL);
+        return unexpected(p, WANT_VALUE, "a value");
     }
 }

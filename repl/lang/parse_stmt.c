@@ -165,7 +165,7 @@ static ast_node *parse_while(parser *p) {
 /* NAME [":" type] ["=" expr], pushed as an AST_PARAM. */
 static bool parse_parameter(parser *p, bool defaults_before) {
     const token *name = peek(p);
-    if (name->kind != TOKEN_NAME) return unexpected(p, "a parameter's name"), false;
+    if (name->kind != TOKEN_NAME) return unexpected(p, WANT_NAME, "a parameter's name"), false;
     next(p);
     ast_node *type = NULL, *value = NULL;
     if (peek_kind(p) == TOKEN_COLON) {
@@ -223,7 +223,7 @@ ast_node *parse_function(parser *p, ast_kind kind, span first, uint32_t mark, bo
 static ast_node *parse_def(parser *p) {
     span first = token_span(p, next(p));
     const token *name = peek(p);
-    if (name->kind != TOKEN_NAME) return unexpected(p, "the function's name after `def`");
+    if (name->kind != TOKEN_NAME) return unexpected(p, WANT_NAME, "the function's name after `def`");
     next(p);
     uint32_t mark = p->top, opener = p->at;
     if (!expect(p, TOKEN_LPAREN, "`(` and the parameters") || !parse_parameters(p, opener)) return NULL;
@@ -284,7 +284,7 @@ bool parse_statements(parser *p, token_kind closer) {
         if (!skip_separators(p) && peek_kind(p) != closer) {
             const char *wanted = closer == TOKEN_END ? "a new line or `;` after the statement"
                                                      : "`}`, a new line or `;` after the statement";
-            return unexpected(p, wanted), false;
+            return unexpected(p, WANT_END, wanted), false;
         }
     }
     return true;
@@ -304,7 +304,7 @@ static void no_block(parser *p, const char *header) {
                 "the `{` of a block stands on the line of its `%s`", header);
         fail_hint(p->e, "move it up, behind the header");
     } else {
-        unexpected(p, "a block in braces: { .. }");
+        unexpected(p, WANT_BLOCK, "a block in braces: { .. }");
     }
 }
 

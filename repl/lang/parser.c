@@ -145,43 +145,44 @@ static ast_node *report_open(parser *p, const token *opener, const token *t) {
     return NULL;
 }
 
-ast_node *unexpected(parser *p, const char *wanted) {
+span error_span(const parser *p, const token *t) {
+    if ((t->kind != TOKEN_END && t->kind != TOKEN_NEWLINE) || p->at == 0) return token_span(p, t);
+    uint32_t behind = previous(p)->end;
+    return (span){p->source, behind, behind};
+}
+
+ast_node *unexpected(parser *p, want wanted, const char *what) {
     const token *t = peek(p), *opener = open_before(p, p->at);
     if (p->e->code != STATUS_OK) return NULL;
     if (t->kind == TOKEN_FAULT) return report_fault(p);
     p->ran_out = t->kind == TOKEN_END;
     if (t->kind == TOKEN_END && opener) return report_open(p, opener, t);
-    if (explain_unexpected(p, t, wanted)) return NULL;
-    span where = token_span(p, t);
-    char shown[80];
+    if (explain_unexpected(p, wanted)) return NULL;
     bool plain =
         t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_REAL || t->kind == TOKEN_DTYPE;
     if (plain && t->end - t->begin <= 40)
-        snprintf(shown, sizeof shown, "`%.*s`", (int)(t->end - t->begin), p->content + t->begin);
-    else
-        snprintf(shown, sizeof shown, "%s", token_kind_text((token_kind)t->kind));
-    if (wanted)
-        mistake(p, E_UNEXPECTED, where, "expected %s, found %s", wanted, shown);
-    else
-        mistake(p, E_UNEXPECTED, where, "%s can't stand here", shown);
-    return NULL;
+        return mistake(p, E_UNEXPECTED, token_span(p, t), "expected %s, found `%.*s`", what,
+                       (int)(t->end - t->begin), p->content + t->begin);
+    return mistake(p, E_UNEXPECTED, error_span(p, t), "expected %s, found %s", what,
+                   token_kind_text((token_kind)t->kind));
 }
 
-bool expect(parser *p, token_kind kind, const char *wanted) {
-    if (peek_kind(p) != kind) return unexpected(p, wanted), false;
+bool expect(parser *p, token_kind kind, const char *what) {
+    if (peek_kind(p) != kind) return unexpected(p, WANT_TOKEN, what), false;
     next(p);
     return true;
 }
 
-bool expect_closer(parser *p, uint32_t index, const char *wanted) {
+bool expect_closer(parser *p, uint32_t index, const char *what) {
     const token *opener = &p->tokens.items[index], *t = peek(p);
     if (t->kind == opener->kind + 1) return next(p), true;
-    p->ran_out = t->kind == TOKEN_END;
     bool new_line = line_of(p, opener->begin) != line_of(p, t->begin);
-    if (t->kind != TOKEN_FAULT && opener->partner == 0 && new_line)
+    if (t->kind != TOKEN_FAULT && opener->partner == 0 && new_line) {
+        p->ran_out = t->kind == TOKEN_END;
         report_open(p, opener, t);
-    else
-        unexpected(p, wanted);
+    } else {
+        unexpected(p, WANT_NEXT, what);
+    }
     return false;
 }
 
