@@ -1,0 +1,75 @@
+/* replace.c — see replace.h. */
+#include "engine/base/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static status fail_write(error *e, const char *path, int why) {
+    return fail(e, STATUS_IO, 690, "can't write %s: %s", path, strerror(why));
+}
+
+/* Makes the file beside, with the rights of the one that it replaces or of a new one. -1 with errno. */
+static int open_beside(replacement *r, const struct stat *old) {
+    int fd = mkostemp(r->beside.data, O_CLOEXEC);
+    if (fd < 0) return -1;
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask) != 0)
+        errno = 0; /* then it is the owner's alone */
+    return fd;
+}
+
+/* The file that `path` leads to, through links, so that a link stays one. */
+static void add_target(text *out, const char *path) {
+    char *real = realpath(path, NULL);
+    text_add(out, real ? real : path);
+    free(real);
+}
+
+status replace_open(replacement *r, const char *path, error *e) {
+    *r = (replacement){0};
+    struct stat old;
+    bool there = stat(path, &old) == 0;
+    add_target(&r->path, path);
+    if (!there || S_ISREG(old.st_mode)) text_printf(&r->beside, "%s.XXXXXX", text_str(&r->path));
+    if (r->path.failed || r->beside.failed) {
+        text_free(&r->path);
+        text_free(&r->beside);
+        return fail_memory(e, strlen(path));
+    }
+    int fd = r->beside.length ? open_beside(r, there ? &old : NULL) : open(path, O_WRONLY | O_CLOEXEC);
+    r->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (r->file) return STATUS_OK;
+    int why = errno;
+    if (fd >= 0) close(fd);
+    if (fd >= 0 && r->beside.length) unlink(r->beside.data);
+    text_free(&r->path);
+    text_free(&r->beside);
+    return fail_write(e, path, why);
+}
+
+status replace_close(replacement *r, bool keep, error *e) {
+    bool bad = ferror(r->file) != 0;
+    int why = bad && errno ? errno : EIO;
+    if (fclose(r->file) != 0 && !bad) bad = true, why = errno;
+    if (keep && !bad && r->beside.length && rename(r->beside.data, r->path.data) != 0)
+        bad = true, why = errno;
+    if (r->beside.length && (bad || !keep)) unlink(r->beside.data);
+    status s = keep && bad ? fail_write(e, r->path.data, why) : STATUS_OK;
+    text_free(&r->path);
+    text_free(&r->beside);
+    *r = (replacement){0};
+    return s;
+}
+
+status replace_file(const char *path, const char *data, size_t length, error *e) {
+    replacement r;
+    status s = replace_open(&r, path, e);
+    if (s) return s;
+    fwrite(data, 1, length, r.file);
+    return replace_close(&r, true, e);
+}
