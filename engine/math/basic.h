@@ -1,0 +1,153 @@
+/* basic.h — the element-wise functions that need no polynomial, and the compositions sigmoid and softplus.
+ *
+ * NaN propagates through all of them. Rounding uses the adder's own rounding (half to even), so that it
+ * vectorises without SSE4.1; the sign of zero is kept. floordiv and mod follow NumPy, through fmod. */
+#ifndef TD_MATH_BASIC_H
+#define TD_MATH_BASIC_H
+
+#include "engine/math/log.h"
+
+VM_FN float vm_sqrt_f32(float x) {
+    return sqrtf(x);
+}
+VM_FN double vm_sqrt_f64(double x) {
+    return sqrt(x);
+}
+VM_FN float vm_fmod_f32(float x, float y) {
+    return fmodf(x, y);
+}
+VM_FN double vm_fmod_f64(double x, double y) {
+    return fmod(x, y);
+}
+
+/* With exp(|x|) = 2^n (1 + w) and q = 2^-n: q / (1 + q + w) on the left, (1 + w) / (1 + q + w) on the right.
+ * The factor q of the left side comes last, in two halves, so that denormal results are rounded once. */
+VM_FN float vm_sigmoid_f32(float x) {
+    float a = vm_abs_f32(x);
+    a = a > 104.0f ? 104.0f : a;
+    float t = a * -VM_LOG2E_F32 + (VM_ROUNDER_F32 + 254.0f);
+    float n = t - (VM_ROUNDER_F32 + 254.0f);
+    float w = vm_expm1_core_f32((a + n * VM_LN2_HI_F32) + n * VM_LN2_LO_F32);
+    uint32_t u = vm_bits_f32(t), half = u >> 1;
+    float q0 = vm_from_bits_f32(half << 23), q1 = vm_from_bits_f32((u - half) << 23);
+    float y = (x < 0.0f ? 1.0f : 1.0f + w) / ((1.0f + q0 * q1) + w);
+    return y * (x < 0.0f ? q0 : 1.0f) * (x < 0.0f ? q1 : 1.0f);
+}
+VM_FN double vm_sigmoid_f64(double x) {
+    double e = exp(-vm_abs_f64(x));
+    return (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
+
+/* max(x, 0) + log1p(exp(-|x|)). */
+VM_FN float vm_softplus_f32(float x) {
+    return (x <= 0.0f ? 0.0f : x) + vm_log1p_f32(vm_exp_f32(-vm_abs_f32(x)));
+}
+VM_FN double vm_softplus_f64(double x) {
+    return (x <= 0.0 ? 0.0 : x) + log1p(exp(-vm_abs_f64(x)));
+}
+
+/* One definition for f32 and f64. T: the C type, S: its suffix, LIMIT: from where all are
+ * integers. */
+#define VM_BASIC(T, S, LIMIT, ZERO, ONE)                                                                     \
+    VM_FN T vm_lowest_##S(void) {                                                                            \
+        return -vm_inf_##S();                                                                                \
+    }                                                                                                        \
+    VM_FN T vm_highest_##S(void) {                                                                           \
+        return vm_inf_##S();                                                                                 \
+    }                                                                                                        \
+    VM_FN vm_bool vm_is_negative_##S(T x) {                                                                  \
+        return x < ZERO;                                                                                     \
+    }                                                                                                        \
+    VM_FN vm_bool vm_isnan_##S(T x) {                                                                        \
+        return x != x;                                                                                       \
+    }                                                                                                        \
+    VM_FN vm_bool vm_isinf_##S(T x) {                                                                        \
+        return vm_abs_##S(x) == vm_inf_##S();                                                                \
+    }                                                                                                        \
+    VM_FN vm_bool vm_isfinite_##S(T x) {                                                                     \
+        return vm_abs_##S(x) < vm_inf_##S();                                                                 \
+    }                                                                                                        \
+    VM_FN T vm_add_##S(T x, T y) {                                                                           \
+        return x + y;                                                                                        \
+    }                                                                                                        \
+    VM_FN T vm_sub_##S(T x, T y) {                                                                           \
+        return x - y;                                                                                        \
+    }                                                                                                        \
+    VM_FN T vm_mul_##S(T x, T y) {                                                                           \
+        return x * y;                                                                                        \
+    }                                                                                                        \
+    VM_FN T vm_div_##S(T x, T y) {                                                                           \
+        return x / y;                                                                                        \
+    }                                                                                                        \
+    VM_FN T vm_neg_##S(T x) {                                                                                \
+        return -x;                                                                                           \
+    }                                                                                                        \
+    VM_FN T vm_rsqrt_##S(T x) {                                                                              \
+        return ONE / vm_sqrt_##S(x);                                                                         \
+    }                                                                                                        \
+    VM_FN T vm_reciprocal_##S(T x) {                                                                         \
+        return ONE / x;                                                                                      \
+    }                                                                                                        \
+    /* max(x, 0) with relu(-0) = +0 and relu(NaN) = NaN. */                                                  \
+    VM_FN T vm_relu_##S(T x) {                                                                               \
+        return x <= ZERO ? ZERO : x;                                                                         \
+    }                                                                                                        \
+    /* -1, 0 or 1; NaN stays NaN. */                                                                         \
+    VM_FN T vm_sign_##S(T x) {                                                                               \
+        T s = x < ZERO ? -ONE : x;                                                                           \
+        s = x > ZERO ? ONE : s;                                                                              \
+        return x == ZERO ? ZERO : s;                                                                         \
+    }                                                                                                        \
+    /* g * d, but exact 0 where g is 0, whatever d is: how gradients multiply. */                            \
+    VM_FN T vm_mulz_##S(T g, T d) {                                                                          \
+        T r = g * d;                                                                                         \
+        return g == ZERO ? ZERO : r;                                                                         \
+    }                                                                                                        \
+    /* A NaN wins. Of two zeros maximum takes +0 and minimum -0. */                                          \
+    VM_FN T vm_maximum_##S(T x, T y) {                                                                       \
+        T tie = vm_from_bits_##S(vm_bits_##S(x) & vm_bits_##S(y)), r = x > y ? x : y;                        \
+        r = x == y ? tie : r;                                                                                \
+        return x != x ? x : r;                                                                               \
+    }                                                                                                        \
+    VM_FN T vm_minimum_##S(T x, T y) {                                                                       \
+        T tie = vm_from_bits_##S(vm_bits_##S(x) | vm_bits_##S(y)), r = x < y ? x : y;                        \
+        r = x == y ? tie : r;                                                                                \
+        return x != x ? x : r;                                                                               \
+    }                                                                                                        \
+    /* Half to even. */                                                                                      \
+    VM_FN T vm_round_##S(T x) {                                                                              \
+        T a = vm_abs_##S(x), t = (a + LIMIT) - LIMIT;                                                        \
+        return a < LIMIT ? vm_copysign_##S(t, x) : x;                                                        \
+    }                                                                                                        \
+    VM_FN T vm_floor_##S(T x) {                                                                              \
+        T t = vm_round_##S(x), down = t > x ? ONE : ZERO;                                                    \
+        return vm_copysign_##S(t - down, x);                                                                 \
+    }                                                                                                        \
+    VM_FN T vm_ceil_##S(T x) {                                                                               \
+        T t = vm_round_##S(x), up = t < x ? ONE : ZERO;                                                      \
+        return vm_copysign_##S(t + up, x);                                                                   \
+    }                                                                                                        \
+    /* NumPy's floor division: from the exact fmod, so that 1.0 // 0.1 is 9; x // 0 is x / 0. */             \
+    VM_FN T vm_floordiv_##S(T x, T y) {                                                                      \
+        T m = vm_fmod_##S(x, y), q = (x - m) / y;                                                            \
+        T q1 = q - ONE;                                                                                      \
+        q = ((m != ZERO) & ((m < ZERO) != (y < ZERO))) ? q1 : q;                                             \
+        T f = vm_floor_##S(q), f1 = f + ONE;                                                                 \
+        f = q - f > ONE / (ONE + ONE) ? f1 : f;                                                              \
+        T ratio = x / y;                                                                                     \
+        f = q == ZERO ? vm_copysign_##S(ZERO, ratio) : f;                                                    \
+        return y == ZERO ? ratio : f;                                                                        \
+    }                                                                                                        \
+    /* NumPy's remainder: the divisor's sign, also on a zero result; x % 0 is NaN. */                        \
+    VM_FN T vm_mod_##S(T x, T y) {                                                                           \
+        T m = vm_fmod_##S(x, y), m1 = m + y;                                                                 \
+        T r = (m < ZERO) != (y < ZERO) ? m1 : m;                                                             \
+        return m == ZERO ? vm_copysign_##S(ZERO, y) : r;                                                     \
+    }
+
+VM_BASIC(float, f32, 0x1p23f, 0.0f, 1.0f)
+VM_BASIC(double, f64, 0x1p52, 0.0, 1.0)
+
+#undef VM_BASIC
+
+#endif

@@ -1,0 +1,86 @@
+/* log.h — log, log2 and log1p.
+ *
+ * x = 2^k m with m in [sqrt(1/2), sqrt(2)) taken from the bit pattern, f = m - 1, and minimax polynomials for
+ * (log(1+f) - f + f^2/2) / f^3 and for log2(1+f) / f - 1, so that f enters the result unrounded. log1p
+ * carries the rounding error of 1 + x along (as in Kahan's note on log1p, and in Tang, ACM TOMS 16(4), 1990).
+ */
+#ifndef TD_MATH_LOG_H
+#define TD_MATH_LOG_H
+
+#include "engine/math/exp.h"
+
+/* log(2^k (1 + f)). */
+VM_FN float vm_log_core_f32(float f, float k) {
+    float p = 0x1.145544p-4f;
+    p = p * f + -0x1.de3a5p-4f;
+    p = p * f + 0x1.e6f07ap-4f;
+    p = p * f + -0x1.fc21cap-4f;
+    p = p * f + 0x1.233728p-3f;
+    p = p * f + -0x1.555c22p-3f;
+    p = p * f + 0x1.99a4acp-3f;
+    p = p * f + -0x1.000008p-2f;
+    p = p * f + 0x1.555548p-2f;
+    float z = f * f;
+    float tail = (k * VM_LN2_LO_F32 + f * z * p) - 0.5f * z;
+    return k * VM_LN2_HI_F32 + (f + tail);
+}
+
+/* The values outside (0, inf) of a logarithm: r inside, else -inf at 0, NaN below, and x for inf and NaN. */
+VM_FN float vm_log_edges_f32(float x, float r) {
+    r = x < vm_inf_f32() ? r : x;
+    r = x == 0.0f ? -vm_inf_f32() : r;
+    return x < 0.0f ? vm_nan_f32() : r;
+}
+
+/* Splits x > 0 (denormals too): returns k, and f by pointer. */
+VM_FN float vm_log_split_f32(float x, float *f) {
+    float tiny = x < 0x1p-126f ? -23.0f : 0.0f;
+    uint32_t u = vm_bits_f32(x < 0x1p-126f ? x * 0x1p23f : x);
+    int32_t k = (int32_t)(u - 0x3f3504f3u) >> 23;
+    *f = vm_from_bits_f32(u - ((uint32_t)k << 23)) - 1.0f;
+    return (float)k + tiny;
+}
+
+VM_FN float vm_log_f32(float x) {
+    float f, k = vm_log_split_f32(x, &f);
+    return vm_log_edges_f32(x, vm_log_core_f32(f, k));
+}
+
+VM_FN float vm_log2_f32(float x) {
+    float f, k = vm_log_split_f32(x, &f);
+    float p = -0x1.c25b8ap-4f;
+    p = p * f + 0x1.7d4976p-3f;
+    p = p * f + -0x1.874bbep-3f;
+    p = p * f + 0x1.a3059ep-3f;
+    p = p * f + -0x1.eabc88p-3f;
+    p = p * f + 0x1.277de8p-2f;
+    p = p * f + -0x1.715a4p-2f;
+    p = p * f + 0x1.ec7092p-2f;
+    p = p * f + -0x1.715472p-1f;
+    p = p * f + 0x1.c551dap-2f;
+    return vm_log_edges_f32(x, k + (f + f * p));
+}
+
+VM_FN float vm_log1p_f32(float x) {
+    float w = 1.0f + x;
+    float lost = x - (w - 1.0f); /* what rounding took from 1 + x */
+    uint32_t u = vm_bits_f32(w);
+    int32_t k = (int32_t)(u - 0x3f3504f3u) >> 23;
+    uint32_t shift = (uint32_t)k << 23;
+    float scaled = lost * vm_from_bits_f32(0x40000000u - shift) * 0.5f; /* 2^(1-k) / 2, since k may be 128 */
+    float f = (vm_from_bits_f32(u - shift) - 1.0f) + scaled;
+    float r = vm_log_edges_f32(w, vm_log_core_f32(f, (float)k));
+    return x == 0.0f ? x : r;
+}
+
+VM_FN double vm_log_f64(double x) {
+    return log(x);
+}
+VM_FN double vm_log2_f64(double x) {
+    return log2(x);
+}
+VM_FN double vm_log1p_f64(double x) {
+    return log1p(x);
+}
+
+#endif

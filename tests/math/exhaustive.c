@@ -1,0 +1,209 @@
+/* exhaustive.c — checks every f32 bit pattern of every one-argument f32 function of engine/math.
+ *
+ * Built and run by scripts/check-math. For each function it walks all 2^32 inputs in blocks, through a loop
+ * that the compiler vectorises as it does the engine's loops, and compares with the f64 function of libm,
+ * whose own error is below 2^-28 of an f32 ulp-unit. The error is measured in ulps of the reference: |result
+ * - exact| / ulp(exact). Prints a table, and exits 1 when a function exceeds its bound.
+ *
+ * usage: exhaustive [--threads N] [--stride N] [NAME...] */
+#include "engine/math/basic.h"
+#include "engine/math/erf.h"
+#include "engine/math/exp.h"
+#include "engine/math/half.h"
+#include "engine/math/hyper.h"
+#include "engine/math/log.h"
+#include "engine/math/trig.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 4096 };
+
+static double ref_sigmoid(double x) {
+    return 1.0 / (1.0 + exp(-x));
+}
+static double ref_softplus(double x) {
+    return x > 700.0 ? x : log1p(exp(x));
+}
+static double ref_rsqrt(double x) {
+    return 1.0 / sqrt(x);
+}
+static double ref_reciprocal(double x) {
+    return 1.0 / x;
+}
+static double ref_gelu(double x) {
+    return x == -(double)INFINITY ? -0.0
+                                  : (double)(0.5L * x * erfcl(-(long double)x * 0.70710678118654752440L));
+}
+static double ref_relu(double x) {
+    return x != x || x > 0.0 ? x : 0.0;
+}
+static double ref_sign(double x) {
+    return x != x ? x : (double)((x > 0.0) - (x < 0.0));
+}
+
+/* name, reference, bound in ulps. 0.5 means correctly rounded. */
+#define FUNCTIONS(ROW)                                                                                       \
+    ROW(exp, exp, 2.0)                                                                                       \
+    ROW(exp2, exp2, 2.0)                                                                                     \
+    ROW(expm1, expm1, 2.0)                                                                                   \
+    ROW(log, log, 2.0)                                                                                       \
+    ROW(log2, log2, 2.0)                                                                                     \
+    ROW(log1p, log1p, 2.0)                                                                                   \
+    ROW(sin, sin, 2.0)                                                                                       \
+    ROW(cos, cos, 2.0)                                                                                       \
+    ROW(tan, tan, 2.0)                                                                                       \
+    ROW(asin, asin, 2.0)                                                                                     \
+    ROW(acos, acos, 2.0)                                                                                     \
+    ROW(atan, atan, 2.0)                                                                                     \
+    ROW(sinh, sinh, 2.0)                                                                                     \
+    ROW(cosh, cosh, 2.0)                                                                                     \
+    ROW(tanh, tanh, 2.0)                                                                                     \
+    ROW(erf, erf, 2.0)                                                                                       \
+    ROW(erfc, erfc, 2.0)                                                                                     \
+    ROW(gelu, ref_gelu, 2.0)                                                                                 \
+    ROW(sigmoid, ref_sigmoid, 2.0)                                                                           \
+    ROW(softplus, ref_softplus, 2.0)                                                                         \
+    ROW(sqrt, sqrt, 0.5)                                                                                     \
+    ROW(rsqrt, ref_rsqrt, 2.0)                                                                               \
+    ROW(reciprocal, ref_reciprocal, 0.5)                                                                     \
+    ROW(abs, fabs, 0.0)                                                                                      \
+    ROW(relu, ref_relu, 0.0)                                                                                 \
+    ROW(sign, ref_sign, 0.0)                                                                                 \
+    ROW(floor, floor, 0.0)                                                                                   \
+    ROW(ceil, ceil, 0.0)                                                                                     \
+    ROW(round, nearbyint, 0.0)
+
+#define LOOP(name, ref, bound)                                                                               \
+    static void loop_##name(const float *restrict in, float *restrict out) {                                 \
+        for (int i = 0; i < BLOCK; i++) out[i] = vm_##name##_f32(in[i]);                                     \
+    }
+FUNCTIONS(LOOP)
+
+typedef struct function {
+    const char *name;
+    void (*loop)(const float *restrict in, float *restrict out);
+    double (*reference)(double);
+    double bound;
+} function;
+
+#define ENTRY(name, ref, bound) {#name, loop_##name, ref, bound},
+static const function functions[] = {FUNCTIONS(ENTRY)};
+enum { FUNCTION_COUNT = sizeof functions / sizeof functions[0] };
+
+/* The distance of 1 in the last place of an f32 near v (the smallest denormal at and below 2^-126). */
+static double ulp_of(double v) {
+    int e = v == 0.0 ? -126 : ilogb(v);
+    e = e < -126 ? -126 : e > 127 ? 127 : e;
+    return ldexp(1.0, e - 23);
+}
+
+/* The error of y in ulps of `exact`; infinity for a wrong NaN, infinity or sign of zero. Results from 2^128
+ * minus half an ulp on round to infinity, which counts as 2^128. */
+static double error_of(float y, double exact) {
+    if (exact != exact || y != y) return exact != exact && y != y ? 0.0 : (double)INFINITY;
+    if (exact == 0.0 && y == 0.0f) return !signbit(exact) == !signbit(y) ? 0.0 : (double)INFINITY;
+    double top = 0x1p128, edge = 0x1.ffffffp127, value = (double)y;
+    if (fabs(exact) >= edge && fabs(value) > top)
+        return !signbit(exact) == !signbit(y) ? 0.0 : (double)INFINITY;
+    if (fabs(value) > top) value = copysign(top, value);
+    if (fabs(exact) > top) exact = copysign(top, exact);
+    return fabs(value - exact) / ulp_of(exact);
+}
+
+typedef struct worker {
+    const function *f;
+    uint64_t first, last, step; /* blocks */
+    double worst, seconds;
+    float where;
+    uint64_t rounded; /* how many results are the correctly rounded ones */
+    uint64_t count;
+} worker;
+
+static void *work(void *argument) {
+    worker *w = argument;
+    static _Thread_local float in[BLOCK], out[BLOCK];
+    for (uint64_t block = w->first; block < w->last; block += w->step) {
+        for (uint32_t i = 0; i < BLOCK; i++) in[i] = vm_from_bits_f32((uint32_t)(block * BLOCK + i));
+        w->f->loop(in, out);
+        for (int i = 0; i < BLOCK; i++) {
+            double exact = w->f->reference((double)in[i]);
+            float nearest = (float)exact;
+            w->count++;
+            if (vm_bits_f32(out[i]) == vm_bits_f32(nearest)) {
+                w->rounded++;
+                if (w->worst >= 0.5 || out[i] != out[i]) continue;
+            }
+            double error = error_of(out[i], exact);
+            if (error > w->worst) w->worst = error, w->where = in[i];
+        }
+    }
+    return NULL;
+}
+
+/* Checks one function on `threads` threads; returns its worst error. */
+static double check(const function *f, int threads, uint64_t stride) {
+    enum { MOST = 64 };
+    pthread_t ids[MOST];
+    worker workers[MOST];
+    uint64_t blocks = (UINT64_C(1) << 32) / BLOCK;
+    int started = 0;
+    for (int t = 0; t < threads && t < MOST; t++) {
+        workers[t] =
+            (worker){f, (uint64_t)t * stride, blocks, stride * (uint64_t)threads, 0.0, 0.0, 0.0f, 0, 0};
+        if (pthread_create(&ids[t], NULL, work, &workers[t])) break;
+        started++;
+    }
+    if (started < threads) {
+        fprintf(stderr, "exhaustive: could not start %d threads\n", threads);
+        exit(2);
+    }
+    worker all = {0};
+    for (int t = 0; t < started; t++) {
+        pthread_join(ids[t], NULL);
+        if (workers[t].worst > all.worst) all.worst = workers[t].worst, all.where = workers[t].where;
+        all.rounded += workers[t].rounded;
+        all.count += workers[t].count;
+    }
+    printf("| %-10s | %8.4f | %16a | %14.8g | %7.3f%% | %5.1f | %s\n", f->name, all.worst, (double)all.where,
+           (double)all.where, 100.0 * (double)all.rounded / (double)all.count, f->bound,
+           all.worst <= f->bound ? "ok |" : "TOO LARGE |");
+    fflush(stdout);
+    return all.worst;
+}
+
+int main(int argc, char **argv) {
+    int threads = 2, first = 1;
+    uint64_t stride = 1;
+    while (first + 1 < argc && argv[first][0] == '-') {
+        if (!strcmp(argv[first], "--threads"))
+            threads = atoi(argv[first + 1]);
+        else if (!strcmp(argv[first], "--stride"))
+            stride = strtoull(argv[first + 1], NULL, 10);
+        else
+            break;
+        first += 2;
+    }
+    if (threads < 1 || threads > 64 || stride < 1 || (first < argc && argv[first][0] == '-')) {
+        fprintf(stderr, "usage: exhaustive [--threads N] [--stride N] [NAME...]\n");
+        return 2;
+    }
+    int bad = 0, done = 0;
+    printf("| function   | max ulps | at               |                | rounded  | bound |    |\n");
+    printf("|------------|----------|------------------|----------------|----------|-------|----|\n");
+    for (int i = 0; i < FUNCTION_COUNT; i++) {
+        int wanted = first >= argc;
+        for (int a = first; a < argc; a++) wanted |= !strcmp(argv[a], functions[i].name);
+        if (!wanted) continue;
+        done++;
+        bad += !(check(&functions[i], threads, stride) <= functions[i].bound);
+    }
+    if (!done) {
+        fprintf(stderr, "exhaustive: no such function: %s\n", argv[first]);
+        return 2;
+    }
+    return bad ? 1 : 0;
+}
