@@ -14,6 +14,7 @@
 #include "engine/core/dim.h"
 
 typedef struct tensor tensor;
+struct op_call;
 
 /* Temporaries of a gradient rule or a composition; see core/scope.h. */
 typedef struct scope {
@@ -35,8 +36,11 @@ typedef struct context {
     struct trace *trace;             /* graph/trace.h: the trace in progress, or NULL */
     dims *dims;                      /* its symbols, or NULL: eager */
     struct tape *tapes;              /* autograd/tape.h: innermost first */
-    scope *scope;                    /* innermost */
-    const struct device *device;     /* device/device.h: where kernels run */
+    /* How they hear of a call that succeeded (op_apply calls it while tapes is not NULL). */
+    status (*record)(const struct op_call *call, tensor *const *out);
+    const tensor *differentiating; /* the result whose gradient rule runs now (autograd/reverse.c), or NULL */
+    scope *scope;                  /* innermost */
+    const struct device *device;   /* device/device.h: where kernels run */
 
     tensor *seed, *counter; /* random stream: rank-0 i64 (ops/random.c) */
     uint64_t next_id;       /* of tensors */

@@ -14,6 +14,7 @@
 
 typedef uint32_t value_id;
 #define NO_VALUE UINT32_MAX
+#define NO_NODE UINT32_MAX
 
 typedef enum node_kind { NODE_INPUT, NODE_CONST, NODE_OP } node_kind;
 
@@ -29,8 +30,8 @@ typedef struct node {
     int input;         /* NODE_INPUT: its number */
     span where;        /* source text */
     bool backward;     /* recorded while a gradient was walked back */
-    uint32_t forward;  /* backward nodes: origin number of the forward node whose gradient this helps compute,
-                          or 0 */
+    uint32_t forward; /* backward nodes: the forward node whose gradient this helps compute (its number in the
+                         traced graph), or NO_NODE */
     const char *label; /* a name of the program for the first result ("h"); NULL */
 } node;
 
@@ -56,6 +57,9 @@ typedef struct graph {
     int input_count, input_capacity;
     value_id *outputs;
     int output_count;
+    /* Of a program that draws random numbers: the inputs that are its stream, and the last output is the advanced counter;
+     * -1 when it does not. */
+    int seed_input, counter_input;
 } graph;
 
 /* An empty graph; it takes over dims (NULL: a new table). NULL with the error set when out of memory. */

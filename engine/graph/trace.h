@@ -2,7 +2,7 @@
  *
  * trace_begin makes the context's executor the tracing one; inputs are stand-in tensors whose sizes above 1
  * are symbols. Ops on concrete operands only are computed at once (what is known while freezing is run then);
- * the others become nodes. Traces do not nest in one context. The random stream is traced too: the first draw
+ * the others become nodes (also large `full` and `arange`, which would be large constants). Traces do not nest in one context. The random stream is traced too: the first draw
  * makes seed and counter inputs of the graph, and the advanced counter an output. */
 #ifndef TD_GRAPH_TRACE_H
 #define TD_GRAPH_TRACE_H
@@ -27,18 +27,10 @@ tensor *trace_capture(trace *t, tensor *outside, const char *name);
 /* The captured tensors' numbers: *first is the first hidden input. */
 int trace_inputs(const trace *t);
 
-/* Marks nodes recorded from now on as belonging to a gradient walk of forward node `forward_value`'s
- * definition. */
-void trace_backward(trace *t, bool on, value_id forward_value);
-
 /* Ends tracing and restores the executor. The graph's outputs are `outputs` (traced tensors, or concrete
  * ones, which become constants), then, when the program drew random numbers, the advanced counter. */
 status trace_end(trace *t, tensor *const *outputs, int count, graph **out);
 /* Ends tracing after a failure; the trace is freed. */
 void trace_abandon(trace *t);
-
-/* Did the program draw, and which inputs are its seed and counter (-1: it did not)? Valid between the last op
- * and trace_end; graph_random tells it of a finished graph. */
-bool graph_random(const graph *g, int *seed_input, int *counter_input);
 
 #endif

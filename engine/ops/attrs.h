@@ -35,6 +35,8 @@ enum { MAX_ATTRS = 4 };
 /* Parses op's schema into fields; returns their number. Schemas are ours, so malformed ones are a bug
  * (assert). */
 int attrs_fields(const op_info *op, attr_field fields[MAX_ATTRS]);
+/* Bytes of a field of this type. */
+size_t attr_type_bytes(attr_type t);
 /* Fills a struct (op->attr_bytes bytes, zeroed first) with defaults. */
 void attrs_defaults(const op_info *op, void *attrs);
 /* " axis=1 keep=true", fields in order, appended to out. */
@@ -44,7 +46,7 @@ status attrs_parse(const op_info *op, const char *s, void *attrs, error *e);
 
 /* The structs. */
 typedef struct {
-    int64_t unused;
+    int64_t unused; /* ops without attributes pass NULL; this only fills a column */
 } no_attrs;
 typedef struct {
     int_list axes;

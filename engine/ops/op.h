@@ -48,8 +48,7 @@ typedef enum op_autocast { AUTOCAST_KEEP, AUTOCAST_LOW, AUTOCAST_F32 } op_autoca
 enum op_flags {
     OP_RANDOM = 1,  /* draws: operands are seed and counter */
     OP_DYNAMIC = 2, /* the result's shape depends on values: eager only */
-    OP_NO_GRAD = 4, /* the gradient column says NOGRAD */
-    OP_RAISES = 8,  /* may fail on values (integer division by zero): never dropped or reordered */
+    OP_RAISES = 4,  /* may fail on values (integer division by zero): never dropped or reordered */
 };
 
 /* A list of sizes, axes or steps in attributes. 8-byte fields only, so that attribute structs have no padding
@@ -119,8 +118,8 @@ typedef struct op_info {
     size_t attr_bytes;
     op_shape_fn shape;
     op_eval_fn eval;
-    op_gradient_fn gradient;
-    op_cost_fn cost; /* NULL: from flops_per_element */
+    op_gradient_fn gradient; /* NULL: the row says that there is none */
+    op_cost_fn cost;         /* NULL: from flops_per_element */
 } op_info;
 
 extern const op_info op_table[OP_COUNT];

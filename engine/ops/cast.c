@@ -1,0 +1,70 @@
+/* cast.c — conversions between dtypes, and strided copies (a conversion to the same dtype). */
+#include "engine/ops/apply.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/families.h"
+#include "engine/ops/loops.h"
+#include "engine/ops/rules.h"
+
+status cast_shape(op_call *call) {
+    const cast_attrs *a = call->attrs;
+    call->out[0] = call->in[0]->meta;
+    call->out[0].dtype = (dtype)a->dtype;
+    call->out[0].weak = a->weak;
+    return STATUS_OK;
+}
+
+typedef struct conversion {
+    cast_fn cast;
+    size_t bytes; /* of a result */
+} conversion;
+
+static void convert(void *user, const void *const *in, const int *step, void *out, int64_t n) {
+    const conversion *v = user;
+    if (step[0]) {
+        v->cast(in[0], out, n);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) v->cast(in[0], (char *)out + i * (int64_t)v->bytes, 1);
+}
+
+status elementwise_copy(context *c, tensor *src, tensor *dst) {
+    dtype from = src->meta.dtype, to = dst->meta.dtype;
+    conversion v = {.cast = loops()->cast[from][to], .bytes = dtype_size(to)};
+    return elementwise_walk(c, &src, 1, (dtype[]){from, to}, dst, convert, &v);
+}
+
+status cast_eval(op_call *call, tensor **out) {
+    bool ours = !out[0];
+    if (!op_output(call, 0, out)) return call->c->err.code;
+    status code = elementwise_copy(call->c, call->in[0], out[0]);
+    if (code && ours) {
+        tensor_release(out[0]);
+        out[0] = NULL;
+    }
+    return code;
+}
+
+void cast_gradient(gradient_call *k) {
+    const meta *m = &k->in[0]->meta;
+    if (!dtype_is_float(m->dtype)) return;
+    k->gin[0] = rule_attrs(k, OP_cast, k->g, 1, &(cast_attrs){.dtype = m->dtype, .weak = m->weak});
+}
+
+op_cost cast_cost(const op_call *call) {
+    double n = 1;
+    for (int i = 0; i < call->out[0].shape.rank; i++)
+        n *= (double)dim_hint(call->c->dims, call->out[0].shape.size[i]);
+    return (op_cost){.flops = n,
+                     .bytes =
+                         n * (double)(dtype_size(call->in[0]->meta.dtype) + dtype_size(call->out[0].dtype))};
+}
+
+tensor *tensor_to_contiguous(tensor *t) {
+    if (tensor_contiguous(t)) return tensor_retain(t);
+    tensor *copy = tensor_new(t->c, t->meta.dtype, &t->meta.shape);
+    if (!copy) return NULL;
+    copy->meta.weak = t->meta.weak;
+    if (!elementwise_copy(t->c, t, copy)) return copy;
+    tensor_release(copy);
+    return NULL;
+}

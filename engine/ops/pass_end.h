@@ -1,0 +1,20 @@
+/* pass_end.h — see pass_begin.h. */
+#undef IF_ALL
+#undef IF_NUMERIC
+#undef IF_FLOAT
+#undef IF_QUOTIENT
+#undef IF_INTEGRAL
+#undef IF_TRUTH
+#undef NAME
+#undef UNARY
+#undef BINARY
+#undef COMPARE
+#undef TERNARY
+#undef MIXED
+#undef REDUCE
+#undef OP
+#undef FAULT
+#undef T
+#undef U
+#undef SUFFIX
+#undef PASS
