@@ -29,58 +29,6 @@ typedef _Bool bool;
 #define TD_JOIN_(a, b) a##_##b
 #define VM(name) TD_JOIN(vm_##name, SUFFIX)
 
-/* The ends of each type's range: what max and min start from. */
-VM_FN float vm_lowest_f32(void) {
-    return -vm_inf_f32();
-}
-VM_FN float vm_highest_f32(void) {
-    return vm_inf_f32();
-}
-VM_FN double vm_lowest_f64(void) {
-    return -vm_inf_f64();
-}
-VM_FN double vm_highest_f64(void) {
-    return vm_inf_f64();
-}
-VM_FN int64_t vm_lowest_i64(void) {
-    return -9223372036854775807LL - 1;
-}
-VM_FN int64_t vm_highest_i64(void) {
-    return 9223372036854775807LL;
-}
-VM_FN int32_t vm_lowest_i32(void) {
-    return -2147483647 - 1;
-}
-VM_FN int32_t vm_highest_i32(void) {
-    return 2147483647;
-}
-VM_FN int8_t vm_lowest_i8(void) {
-    return -128;
-}
-VM_FN int8_t vm_highest_i8(void) {
-    return 127;
-}
-VM_FN uint8_t vm_lowest_u8(void) {
-    return 0;
-}
-VM_FN uint8_t vm_highest_u8(void) {
-    return 255;
-}
-
-VM_FN uint8_t vm_negative_i64(int64_t x) {
-    return x < 0;
-}
-VM_FN uint8_t vm_negative_i32(int32_t x) {
-    return x < 0;
-}
-VM_FN uint8_t vm_negative_i8(int8_t x) {
-    return x < 0;
-}
-VM_FN uint8_t vm_negative_u8(uint8_t x) {
-    (void)x;
-    return 0;
-}
-
 #define REAL_PASS 1
 #define INTEGER_PASS 2
 #define BOOL_PASS 3
