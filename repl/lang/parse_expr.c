@@ -238,11 +238,7 @@ static ast_node *parse_unary(parser *p) {
 
 static ast_node *parse_not(parser *p, int level) {
     span sign = token_span(p, peek(p));
-    if (level > LEVEL_NOT) {
-        mistake(p, E_NOT_INSIDE, sign, "`not` binds looser than the operator before it");
-        fail_hint(p->e, "write (not x), or ~x element by element");
-        return NULL;
-    }
+    if (level > LEVEL_NOT) return unexpected(p, WANT_VALUE, "a value");
     if (!deeper(p, sign)) return NULL;
     next(p);
     ast_node *operand = parse_level(p, LEVEL_NOT);

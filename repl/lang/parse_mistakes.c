@@ -279,6 +279,9 @@ static bool missing_value(parser *p, const token *t) {
     const token *before = previous(p);
     const char *sign = token_kind_text((token_kind)t->kind);
     bool joins = joins_values((token_kind)t->kind);
+    if (t->kind == TOKEN_NOT)
+        return say(p, E_NOT_INSIDE, t, "`not` binds looser than the operator before it",
+                   "write (not x), or ~x element by element");
     if (before && joins_values((token_kind)before->kind)) {
         if (counter(p, before)) return true;
         mistake(p, E_OPERAND_MISSING, token_span(p, before), "a value is missing after %s",
@@ -438,6 +441,8 @@ bool explain_unexpected(parser *p, want wanted) {
     if (wanted == WANT_VALUE) return missing_value(p, t);
     if (wanted == WANT_BLOCK) {
         if (t->kind != TOKEN_END && t->kind != TOKEN_NEWLINE && !begins_value(t)) return false;
+        const char *hint = FIND_WORD(p, t, joiners);
+        if (hint) return say(p, E_FOREIGN_WORD, t, "this word has no place here", hint);
         mistake(p, E_BLOCK_WANTED, error_span(p, t), "a block in braces is missing here");
         fail_hint(p->e, "write { .. } on the same line");
         return true;

@@ -11,5 +11,12 @@
 #include <cmocka.h>
 
 #undef fail
+#undef fail_msg
+#define fail_msg(...)                                                                                        \
+    do {                                                                                                     \
+        print_error(__VA_ARGS__);                                                                            \
+        print_error("\n");                                                                                   \
+        _fail(__FILE__, __LINE__);                                                                           \
+    } while (0)
 
 #endif
