@@ -233,17 +233,39 @@ static status raise(context *c, const op_info *op, int64_t faults) {
     return fail_hint(&c->err, "%s", f->hint);
 }
 
+/* The common case without any machinery: few elements, operands row-major of the result's shape or single values, no
+ * halves. False when it is another case. */
+static bool run_directly(const op_call *call, row_run *r, tensor *out) {
+    const void *in[MAX_OPERANDS];
+    int step[MAX_OPERANDS];
+    int64_t count = tensor_count(out);
+    if (count >= CHUNK || count == 0 || dtype_is_half(out->meta.dtype)) return false;
+    for (int k = 0; k < call->nin; k++) {
+        const tensor *x = call->in[k];
+        if (dtype_is_half(x->meta.dtype) || !tensor_contiguous(x)) return false;
+        bool same = memcmp(&x->meta.shape, &out->meta.shape, sizeof x->meta.shape) == 0;
+        if (!same && tensor_count(x) != 1) return false;
+        step[k] = same;
+        in[k] = tensor_data(x);
+    }
+    run_row(r, in, step, tensor_data(out), count);
+    return true;
+}
+
 status elementwise_eval(op_call *call, tensor **out) {
     context *c = call->c;
     const op_info *op = call->op;
     ctype t = op_call_ctype(call);
     row_run r = {.loop = loops()->elementwise[op->id][t], .fault = op_faults[op->id][t]};
-    dtype as[MAX_OPERANDS + 1];
-    for (int k = 0; k < call->nin; k++) as[k] = ctype_dtype(op_operand_ctype(op, t, k));
-    as[call->nin] = ctype_dtype(op_result_ctype(op, t));
     bool ours = !out[0];
     if (!op_output(call, 0, out)) return c->err.code;
-    status code = elementwise_walk(c, call->in, call->nin, as, out[0], run_row, &r);
+    status code = STATUS_OK;
+    if (!run_directly(call, &r, out[0])) {
+        dtype as[MAX_OPERANDS + 1];
+        for (int k = 0; k < call->nin; k++) as[k] = ctype_dtype(op_operand_ctype(op, t, k));
+        as[call->nin] = ctype_dtype(op_result_ctype(op, t));
+        code = elementwise_walk(c, call->in, call->nin, as, out[0], run_row, &r);
+    }
     if (!code && r.faults) code = raise(c, op, r.faults);
     if (code && ours) {
         tensor_release(out[0]);
