@@ -73,7 +73,7 @@ typedef struct op_call {
 typedef status (*op_shape_fn)(op_call *call);
 /* Computes concrete results. out[i] is either NULL, and becomes a new reference, or a row-major tensor of the
  * result's meta to be written in place (the memory plan's); op_output serves both. Operands may have any
- * strides. */
+ * strides. On failure out[i] may hold a result that was allocated; the caller releases it. */
 typedef status (*op_eval_fn)(op_call *call, tensor **out);
 /* out[i], allocated when it was NULL; NULL with the error set when out of memory. */
 tensor *op_output(op_call *call, int i, tensor **out);

@@ -21,7 +21,13 @@ static status run_eager(op_call *call, tensor **out) {
         return fail_hint(&c->err, "don't keep values of a frozen function outside of it");
     }
     uint64_t begin = c->events.on ? clock_ticks() : 0;
-    if (call->op->eval(call, out)) return c->err.code;
+    if (call->op->eval(call, out)) {
+        for (int i = 0; i < call->nout; i++) { /* what was allocated before the failure */
+            tensor_release(out[i]);
+            out[i] = NULL;
+        }
+        return c->err.code;
+    }
     if (c->events.on) write_event(call, begin);
     return STATUS_OK;
 }
