@@ -24,14 +24,14 @@ VM_FN double vm_fmod_f64(double x, double y) {
  * The factor q of the left side comes last, in two halves, so that denormal results are rounded once. */
 VM_FN float vm_sigmoid_f32(float x) {
     float a = vm_abs_f32(x);
-    a = a > 104.0f ? 104.0f : a;
-    float t = a * -VM_LOG2E_F32 + (VM_ROUNDER_F32 + 254.0f);
-    float n = t - (VM_ROUNDER_F32 + 254.0f);
-    float w = vm_expm1_core_f32((a + n * VM_LN2_HI_F32) + n * VM_LN2_LO_F32);
-    uint32_t u = vm_bits_f32(t), half = u >> 1;
+    uint32_t u = vm_exp_clamp_f32(a * -VM_LOG2E_F32 + VM_EXP_ROUNDER_F32), half = u >> 1;
+    float n = vm_from_bits_f32(u) - VM_EXP_ROUNDER_F32;
+    float r = (a + n * VM_LN2_HI_F32) + n * VM_LN2_LO_F32;
+    float w = vm_expm1_core_f32(vm_keep_f32(!(a > 104.0f), r));
     float q0 = vm_from_bits_f32(half << 23), q1 = vm_from_bits_f32((u - half) << 23);
-    float y = (x < 0.0f ? 1.0f : 1.0f + w) / ((1.0f + q0 * q1) + w);
-    return y * (x < 0.0f ? q0 : 1.0f) * (x < 0.0f ? q1 : 1.0f);
+    int left = x < 0.0f;
+    float y = vm_select_f32(left, 1.0f, 1.0f + w) / ((1.0f + q0 * q1) + w);
+    return y * vm_select_f32(left, q0, 1.0f) * vm_select_f32(left, q1, 1.0f);
 }
 VM_FN double vm_sigmoid_f64(double x) {
     double e = exp(-vm_abs_f64(x));
@@ -94,9 +94,8 @@ VM_FN double vm_softplus_f64(double x) {
     }                                                                                                        \
     /* -1, 0 or 1; NaN stays NaN. */                                                                         \
     VM_FN T vm_sign_##S(T x) {                                                                               \
-        T s = x < ZERO ? -ONE : x;                                                                           \
-        s = x > ZERO ? ONE : s;                                                                              \
-        return x == ZERO ? ZERO : s;                                                                         \
+        T s = vm_keep_##S(x != ZERO, vm_copysign_##S(ONE, x));                                               \
+        return vm_spoil_##S(x != x, s);                                                                      \
     }                                                                                                        \
     /* g * d, but exact 0 where g is 0, whatever d is: how gradients multiply. */                            \
     VM_FN T vm_mulz_##S(T g, T d) {                                                                          \
@@ -105,27 +104,27 @@ VM_FN double vm_softplus_f64(double x) {
     }                                                                                                        \
     /* A NaN wins. Of two zeros maximum takes +0 and minimum -0. */                                          \
     VM_FN T vm_maximum_##S(T x, T y) {                                                                       \
-        T tie = vm_from_bits_##S(vm_bits_##S(x) & vm_bits_##S(y)), r = x > y ? x : y;                        \
-        r = x == y ? tie : r;                                                                                \
-        return x != x ? x : r;                                                                               \
+        T tie = vm_from_bits_##S(vm_bits_##S(x) & vm_bits_##S(y));                                           \
+        T r = vm_select_##S(x == y, tie, vm_select_##S(x > y, x, y));                                        \
+        return vm_spoil_##S(x != x, r);                                                                      \
     }                                                                                                        \
     VM_FN T vm_minimum_##S(T x, T y) {                                                                       \
-        T tie = vm_from_bits_##S(vm_bits_##S(x) | vm_bits_##S(y)), r = x < y ? x : y;                        \
-        r = x == y ? tie : r;                                                                                \
-        return x != x ? x : r;                                                                               \
+        T tie = vm_from_bits_##S(vm_bits_##S(x) | vm_bits_##S(y));                                           \
+        T r = vm_select_##S(x == y, tie, vm_select_##S(x < y, x, y));                                        \
+        return vm_spoil_##S(x != x, r);                                                                      \
     }                                                                                                        \
-    /* Half to even. */                                                                                      \
+    /* Half to even: adding and subtracting LIMIT rounds what is below it. */                                \
     VM_FN T vm_round_##S(T x) {                                                                              \
-        T a = vm_abs_##S(x), t = (a + LIMIT) - LIMIT;                                                        \
-        return a < LIMIT ? vm_copysign_##S(t, x) : x;                                                        \
+        T a = vm_abs_##S(x), big = vm_keep_##S(a < LIMIT, LIMIT);                                            \
+        return vm_copysign_##S((a + big) - big, x);                                                          \
     }                                                                                                        \
     VM_FN T vm_floor_##S(T x) {                                                                              \
-        T t = vm_round_##S(x), down = t > x ? ONE : ZERO;                                                    \
-        return vm_copysign_##S(t - down, x);                                                                 \
+        T t = vm_round_##S(x);                                                                               \
+        return vm_copysign_##S(t - vm_keep_##S(t > x, ONE), x);                                              \
     }                                                                                                        \
     VM_FN T vm_ceil_##S(T x) {                                                                               \
-        T t = vm_round_##S(x), up = t < x ? ONE : ZERO;                                                      \
-        return vm_copysign_##S(t + up, x);                                                                   \
+        T t = vm_round_##S(x);                                                                               \
+        return vm_copysign_##S(t + vm_keep_##S(t < x, ONE), x);                                              \
     }                                                                                                        \
     /* NumPy's floor division: from the exact fmod, so that 1.0 // 0.1 is 9; x // 0 is x / 0. */             \
     VM_FN T vm_floordiv_##S(T x, T y) {                                                                      \

@@ -74,6 +74,44 @@ VM_FN double vm_copysign_f64(double magnitude, double sign) {
                             (vm_bits_f64(sign) & 0x8000000000000000u));
 }
 
+/* Selection, c being 0 or 1. In f32 by masks: both arms are always computed, so that, unlike `?:`, it can't tempt
+ * the compiler to split a loop's body in two (each with its own division), and it costs less than a variable blend
+ * on most processors. In f64 by `?:`, since GCC has no 64-bit masks from comparisons for SSE2. */
+VM_FN float vm_select_f32(int c, float a, float b) {
+    uint32_t mask = 0u - (uint32_t)c;
+    return vm_from_bits_f32((vm_bits_f32(a) & mask) | (vm_bits_f32(b) & ~mask));
+}
+VM_FN double vm_select_f64(int c, double a, double b) {
+    return c ? a : b;
+}
+
+/* x where c holds, else +0. */
+VM_FN float vm_keep_f32(int c, float x) {
+    return vm_from_bits_f32(vm_bits_f32(x) & (0u - (uint32_t)c));
+}
+VM_FN double vm_keep_f64(int c, double x) {
+    return c ? x : 0.0;
+}
+
+/* NaN where c holds, else x. */
+VM_FN float vm_spoil_f32(int c, float x) {
+    return vm_from_bits_f32(vm_bits_f32(x) | (0u - (uint32_t)c));
+}
+VM_FN double vm_spoil_f64(int c, double x) {
+    return c ? vm_nan_f64() : x;
+}
+
+/* a where the mask is all ones, b where it is 0; the mask is of 32 bits, as comes from f32 inputs. */
+VM_FN double vm_blend_f64(uint32_t mask, double a, double b) {
+    uint64_t wide = (uint64_t)(int64_t)(int32_t)mask;
+    return vm_from_bits_f64((vm_bits_f64(a) & wide) | (vm_bits_f64(b) & ~wide));
+}
+
+/* All ones where a is less than b, as integers that differ by less than 2^31. */
+VM_FN uint32_t vm_mask_less(uint32_t a, uint32_t b) {
+    return (uint32_t)((int32_t)(a - b) >> 31);
+}
+
 /* Adding this constant leaves the nearest integer (half to even) in the low bits of the mantissa, for |x| <
  * 2^22 (f32) and |x| < 2^51 (f64); subtracting it again gives that integer as a float. */
 #define VM_ROUNDER_F32 0x1.8p23f

@@ -18,7 +18,8 @@ VM_FN float vm_erf_f32(float x) {
     p = p * z + -0x1.81273ep-2f;
     p = p * z + 0x1.06eba8p-3f;
     float near0 = a + a * p;
-    float c = a > 4.0f ? 4.0f : a;
+    uint32_t u = vm_bits_f32(a), far_from = 0x3f800000u, most = 0x40800000u; /* 1, 4 */
+    float c = vm_from_bits_f32(u < most ? u : most);
     float q = 0x1.204c82p-16f;
     q = q * c + -0x1.904ba6p-12f;
     q = q * c + 0x1.fc3134p-9f;
@@ -32,7 +33,8 @@ VM_FN float vm_erf_f32(float x) {
     float r = (-q - n * VM_LN2_HI_F32) - n * VM_LN2_LO_F32;
     float scale = vm_from_bits_f32(vm_bits_f32(t) << 23);
     float far = 1.0f - scale * (1.0f + vm_expm1_core_f32(r));
-    return vm_copysign_f32(a < 1.0f ? near0 : far, x);
+    float y = vm_select_f32(u < far_from, near0, far);
+    return vm_spoil_f32(x != x, vm_copysign_f32(y, x));
 }
 
 /* 2^w for -1000 < w < 1000, relative error 2^-34. */
@@ -50,10 +52,9 @@ VM_FN double vm_exp2_core_f64(double w) {
     return p * vm_from_bits_f64(vm_bits_f64(t) << 52);
 }
 
-/* erfc of a double to f32 accuracy (relative error 2^-29), for results down to the smallest f32 denormal. */
+/* erfc of |x| <= 25 to f32 accuracy: relative error 2^-29 down to the smallest f32 denormal, less than it beyond. */
 VM_FN double vm_erfc_core_f64(double x) {
-    double a = vm_abs_f64(x), b = a > 25.0 ? 25.0 : a; /* exp(-25^2) is 0 in f32, times any f32 */
-    a = a > 10.25 ? 10.25 : a;
+    double a = vm_abs_f64(x);
     double u = (a - 3.0) / (a + 3.0);
     double p = 0x1.d49f15aa3dd40p-15;
     p = p * u + 0x1.e27a458b840bbp-16;
@@ -66,19 +67,27 @@ VM_FN double vm_erfc_core_f64(double x) {
     p = p * u + 0x1.f6ff1fc4426cap-3;
     p = p * u + -0x1.4e102bdde757cp-2;
     p = p * u + 0x1.6e9827d4dc79fp-3;
-    double right = p * vm_exp2_core_f64(b * b * -0x1.71547652b82fep+0);
-    return x < 0.0 ? 2.0 - right : right;
+    double right = p * vm_exp2_core_f64(a * a * -0x1.71547652b82fep+0);
+    int left = x < 0.0;
+    return vm_keep_f64(left, 2.0) + vm_select_f64(left, -right, right);
+}
+
+/* x with its magnitude at most `limit`; NaN gives +-limit. */
+VM_FN float vm_limit_f32(float x, float limit) {
+    uint32_t u = vm_bits_f32(x) & 0x7fffffffu, most = vm_bits_f32(limit);
+    return vm_copysign_f32(vm_from_bits_f32(u < most ? u : most), x);
 }
 
 VM_FN float vm_erfc_f32(float x) {
-    return (float)vm_erfc_core_f64((double)x);
+    float y = (float)vm_erfc_core_f64((double)vm_limit_f32(x, 25.0f));
+    return vm_spoil_f32(x != x, y);
 }
 
 /* x/2 erfc(-x/sqrt 2): right in the left tail too, where 1 + erf would cancel. */
 VM_FN float vm_gelu_f32(float x) {
-    double w = (double)x;
-    float y = (float)(0.5 * w * vm_erfc_core_f64(w * -0x1.6a09e667f3bcdp-1));
-    return x == -vm_inf_f32() ? -0.0f : y;
+    float c = vm_limit_f32(x, 25.0f); /* beyond, erfc is 2 or gives a product below every f32 */
+    float y = (float)(0.5 * (double)c * vm_erfc_core_f64((double)c * -0x1.6a09e667f3bcdp-1));
+    return vm_select_f32(x <= 25.0f, y, x);
 }
 
 VM_FN double vm_erf_f64(double x) {

@@ -24,33 +24,41 @@ VM_FN float vm_expm1_core_f32(float r) {
     return r + r * r * q;
 }
 
-/* p * 2^n, rounded once, where `t` is n + VM_ROUNDER_F32 + 254 and -252 <= n <= 256: two factors 2^(n/2). */
-VM_FN float vm_scale2_f32(float p, float t) {
-    uint32_t u = vm_bits_f32(t), half = u >> 1;
+/* p * 2^n, rounded once, where `u` has n + 254 in its low bits and -252 <= n <= 256: two factors 2^(n/2). */
+VM_FN float vm_scale2_f32(float p, uint32_t u) {
+    uint32_t half = u >> 1;
     return p * vm_from_bits_f32(half << 23) * vm_from_bits_f32((u - half) << 23);
 }
 
+/* The bits of VM_ROUNDER_F32 + 254 + n, with n brought into [-151, 130] as integers: cheap, and right for
+ * infinities (a NaN gives 130; it lives on in r). */
+#define VM_EXP_ROUNDER_F32 (VM_ROUNDER_F32 + 254.0f)
+VM_FN uint32_t vm_exp_clamp_f32(float t) {
+    int32_t u = (int32_t)vm_bits_f32(t), low = 0x4b4000fe - 151, high = 0x4b4000fe + 130;
+    u = u > low ? u : low;
+    return (uint32_t)(u < high ? u : high);
+}
+
+/* Above 89, r grows with x and the result overflows by itself; below -104 r is 0 and 2^-151 rounds to 0. */
 VM_FN float vm_exp_f32(float x) {
-    float c = x > 89.0f ? 89.0f : x;
-    c = c < -104.0f ? -104.0f : c;
-    float t = c * VM_LOG2E_F32 + (VM_ROUNDER_F32 + 254.0f);
-    float n = t - (VM_ROUNDER_F32 + 254.0f);
-    float r = (c - n * VM_LN2_HI_F32) - n * VM_LN2_LO_F32;
-    return vm_scale2_f32(1.0f + vm_expm1_core_f32(r), t);
+    uint32_t u = vm_exp_clamp_f32(x * VM_LOG2E_F32 + VM_EXP_ROUNDER_F32);
+    float n = vm_from_bits_f32(u) - VM_EXP_ROUNDER_F32;
+    float r = (x - n * VM_LN2_HI_F32) - n * VM_LN2_LO_F32;
+    r = vm_keep_f32(!(x < -104.0f), r);
+    return vm_scale2_f32(1.0f + vm_expm1_core_f32(r), u);
 }
 
 VM_FN float vm_exp2_f32(float x) {
-    float c = x > 129.0f ? 129.0f : x;
-    c = c < -151.0f ? -151.0f : c;
-    float t = c + (VM_ROUNDER_F32 + 254.0f);
-    float r = c - (t - (VM_ROUNDER_F32 + 254.0f));
+    uint32_t u = vm_exp_clamp_f32(x + VM_EXP_ROUNDER_F32);
+    float r = x - (vm_from_bits_f32(u) - VM_EXP_ROUNDER_F32);
+    r = vm_keep_f32(!(x < -150.0f), r);
     float q = 0x1.41f8a2p-13f;
     q = q * r + 0x1.5f3e3ep-10f;
     q = q * r + 0x1.3b2e34p-7f;
     q = q * r + 0x1.c6af2cp-5f;
     q = q * r + 0x1.ebfbdap-3f;
     q = q * r + 0x1.62e43p-1f;
-    return vm_scale2_f32(1.0f + r * q, t);
+    return vm_scale2_f32(1.0f + r * q, u);
 }
 
 /* exp(r) - 1 for |r| <= ln2/2 with an error relative to the result. */
@@ -63,18 +71,20 @@ VM_FN float vm_expm1_relative_f32(float r) {
     return r + r * r * q;
 }
 
-/* 2^n p + (2^n - 1) with p = exp(r) - 1, which is p itself for n = 0. The factor of n = 128 is split. */
+/* 2^n p + (2^n - 1) with p = exp(r) - 1, which is p itself for n = 0; -1 below -20. For n = 128 the factor 2^n is
+ * 2^127 and the result is doubled; above 89 r grows until it overflows. */
 VM_FN float vm_expm1_f32(float x) {
-    float c = x > 89.0f ? 89.0f : x;
-    c = c < -20.0f ? -20.0f : c;
-    float t = c * VM_LOG2E_F32 + VM_ROUNDER_F32;
-    float n = t - VM_ROUNDER_F32;
-    float r = (c - n * VM_LN2_HI_F32) - n * VM_LN2_LO_F32;
-    float top = n > 127.0f ? 2.0f : 1.0f;
-    uint32_t k = vm_bits_f32(t) - (n > 127.0f ? 1u : 0u);
-    float s = vm_from_bits_f32((k + 127u) << 23);
-    float y = (s * vm_expm1_relative_f32(r) + (s - 1.0f)) * top;
-    return x == 0.0f ? x : y;
+    int32_t u = (int32_t)vm_bits_f32(x * VM_LOG2E_F32 + VM_ROUNDER_F32), low = 0x4b400000 - 30,
+            high = 0x4b400000 + 128;
+    u = u > low ? u : low;
+    u = u < high ? u : high;
+    float n = vm_from_bits_f32((uint32_t)u) - VM_ROUNDER_F32;
+    float r = (x - n * VM_LN2_HI_F32) - n * VM_LN2_LO_F32;
+    r = vm_keep_f32(!(x < -20.0f), r);
+    int32_t over = (high - 1 - u) >> 31; /* -1 for n = 128 */
+    float s = vm_from_bits_f32((uint32_t)(u + over + 127) << 23);
+    float twice = vm_from_bits_f32(0x3f800000u + ((uint32_t)over & 0x00800000u));
+    return vm_copysign_f32((s * vm_expm1_relative_f32(r) + (s - 1.0f)) * twice, x);
 }
 
 VM_FN double vm_exp_f64(double x) {

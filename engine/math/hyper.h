@@ -13,48 +13,52 @@
 
 VM_FN float vm_tanh_f32(float x) {
     float a = vm_abs_f32(x);
-    a = a > 10.0f ? 10.0f : a;
     float t = (a * (2.0f * VM_LOG2E_F32) - 0.25f) + (VM_ROUNDER_F32 + 127.0f);
-    float n = t - (VM_ROUNDER_F32 + 127.0f);
+    uint32_t u = vm_bits_f32(t), limit = 0x4b40007fu + 29u; /* n <= 29; tanh is 1 from n = 26 on */
+    u = u < limit ? u : limit;
+    float n = vm_from_bits_f32(u) - (VM_ROUNDER_F32 + 127.0f);
     float h = a - n * 0x1.62e43p-2f; /* ln2/2 to 2^-30 in 21 bits, so the product is exact for n < 8 */
-    float s = vm_from_bits_f32(vm_bits_f32(t) << 23);
+    h = vm_keep_f32(!(a > 10.0f), h);
+    float s = vm_from_bits_f32(u << 23);
     float z = h * h;
     float p = -0x1.a38a96p-5f;
     p = p * z + 0x1.10d8f2p-3f;
     p = p * z + -0x1.555506p-2f;
     float th = h + h * (z * p);
     float less = s - 1.0f, more = s + 1.0f;
-    float low = less + more * th, high = (th + th) - 2.0f;
-    float y = (n < 1.5f ? low : high) / (more + less * th) + (n < 1.5f ? 0.0f : 1.0f);
-    return vm_copysign_f32(y, x);
+    int below2 = u < 0x4b40007fu + 2u; /* n < 2 */
+    float y = vm_select_f32(below2, less + more * th, (th + th) - 2.0f) / (more + less * th);
+    return vm_copysign_f32(y + vm_keep_f32(!below2, 1.0f), x);
 }
 
-/* exp(y)/4 = *a (1 + *s) and exp(-y)/4 = *b / (1 + *s), for 0 <= y <= 89.5. */
+/* exp(y)/4 = *a (1 + *s) and exp(-y)/4 = *b / (1 + *s), for y >= 0; above 89.8 *s grows with y. */
 VM_FN void vm_quarter_exp_f32(float y, float *a, float *b, float *s) {
-    float t = y * VM_LOG2E_F32 + VM_ROUNDER_F32;
-    float n = t - VM_ROUNDER_F32;
+    int32_t u = (int32_t)vm_bits_f32(y * VM_LOG2E_F32 + VM_ROUNDER_F32), most = 0x4b400000 + 129;
+    u = u < most ? u : most;
+    float n = vm_from_bits_f32((uint32_t)u) - VM_ROUNDER_F32;
     *s = vm_expm1_core_f32((y - n * VM_LN2_HI_F32) - n * VM_LN2_LO_F32);
-    uint32_t k = vm_bits_f32(t) << 23;
-    *a = vm_from_bits_f32(0x3e800000u + k);
-    *b = vm_from_bits_f32(n > 100.0f ? 0u : 0x3e800000u - k);
+    int32_t down = 0x4b400000 + 125 - u; /* the biased exponent of 2^-n / 4 */
+    *a = vm_from_bits_f32(((uint32_t)u + 125u) << 23);
+    *b = vm_from_bits_f32((uint32_t)(down > 0 ? down : 0) << 23);
 }
 
 VM_FN float vm_sinh_f32(float x) {
-    float y = vm_abs_f32(x), c = y > 89.5f ? 89.5f : y, a, b, s;
-    vm_quarter_exp_f32(c, &a, &b, &s);
+    float y = vm_abs_f32(x), a, b, s;
+    vm_quarter_exp_f32(y, &a, &b, &s);
     float far = 2.0f * (a + (a * s - b / (1.0f + s)));
-    float z = c * c;
+    float z = y * y;
     float p = 0x1.7a15bep-19f;
     p = p * z + 0x1.9ffe7p-13f;
     p = p * z + 0x1.111124p-7f;
     p = p * z + 0x1.555556p-3f;
-    float near0 = c + c * (z * p);
-    return vm_copysign_f32(y < 1.0f ? near0 : far, x);
+    float near0 = y + y * (z * p);
+    int small = vm_bits_f32(y) < 0x3f800000u;
+    return vm_copysign_f32(vm_select_f32(small, near0, far), x);
 }
 
 VM_FN float vm_cosh_f32(float x) {
-    float y = vm_abs_f32(x), c = y > 89.5f ? 89.5f : y, a, b, s;
-    vm_quarter_exp_f32(c, &a, &b, &s);
+    float a, b, s;
+    vm_quarter_exp_f32(vm_abs_f32(x), &a, &b, &s);
     return 2.0f * (a + (a * s + b / (1.0f + s)));
 }
 

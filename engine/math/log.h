@@ -11,34 +11,33 @@
 
 /* log(2^k (1 + f)). */
 VM_FN float vm_log_core_f32(float f, float k) {
-    float p = 0x1.145544p-4f;
-    p = p * f + -0x1.de3a5p-4f;
-    p = p * f + 0x1.e6f07ap-4f;
-    p = p * f + -0x1.fc21cap-4f;
-    p = p * f + 0x1.233728p-3f;
-    p = p * f + -0x1.555c22p-3f;
-    p = p * f + 0x1.99a4acp-3f;
-    p = p * f + -0x1.000008p-2f;
-    p = p * f + 0x1.555548p-2f;
-    float z = f * f;
-    float tail = (k * VM_LN2_LO_F32 + f * z * p) - 0.5f * z;
+    float p = -0x1.38b91ap-4f;
+    p = p * f + 0x1.055c6ep-3f;
+    p = p * f + -0x1.0d850ap-3f;
+    p = p * f + 0x1.22da08p-3f;
+    p = p * f + -0x1.547262p-3f;
+    p = p * f + 0x1.99a01p-3f;
+    p = p * f + -0x1.000226p-2f;
+    p = p * f + 0x1.555554p-2f;
+    float tail = k * VM_LN2_LO_F32 + f * f * (f * p - 0.5f);
     return k * VM_LN2_HI_F32 + (f + tail);
 }
 
-/* The values outside (0, inf) of a logarithm: r inside, else -inf at 0, NaN below, and x for inf and NaN. */
+/* The values outside (0, inf) of a logarithm that is r inside: -inf at 0, inf at inf, else NaN. At 0 and inf
+ * r is finite there; a set mask makes a NaN of any r. */
 VM_FN float vm_log_edges_f32(float x, float r) {
-    r = x < vm_inf_f32() ? r : x;
-    r = x == 0.0f ? -vm_inf_f32() : r;
-    return x < 0.0f ? vm_nan_f32() : r;
+    r += vm_keep_f32(x == 0.0f, -vm_inf_f32());
+    r += vm_keep_f32(x == vm_inf_f32(), vm_inf_f32());
+    return vm_spoil_f32(!(x >= 0.0f), r);
 }
 
-/* Splits x > 0 (denormals too): returns k, and f by pointer. */
+/* Splits x > 0 (denormals are first multiplied by 2^23): returns k, and f by pointer. */
 VM_FN float vm_log_split_f32(float x, float *f) {
-    float tiny = x < 0x1p-126f ? -23.0f : 0.0f;
-    uint32_t u = vm_bits_f32(x < 0x1p-126f ? x * 0x1p23f : x);
+    uint32_t tiny = vm_mask_less(vm_bits_f32(x), 0x00800000u);
+    uint32_t u = vm_bits_f32(x * vm_from_bits_f32(0x3f800000u + (tiny & (23u << 23))));
     int32_t k = (int32_t)(u - 0x3f3504f3u) >> 23;
     *f = vm_from_bits_f32(u - ((uint32_t)k << 23)) - 1.0f;
-    return (float)k + tiny;
+    return (float)(k - (int32_t)(tiny & 23u));
 }
 
 VM_FN float vm_log_f32(float x) {
@@ -69,8 +68,7 @@ VM_FN float vm_log1p_f32(float x) {
     uint32_t shift = (uint32_t)k << 23;
     float scaled = lost * vm_from_bits_f32(0x40000000u - shift) * 0.5f; /* 2^(1-k) / 2, since k may be 128 */
     float f = (vm_from_bits_f32(u - shift) - 1.0f) + scaled;
-    float r = vm_log_edges_f32(w, vm_log_core_f32(f, (float)k));
-    return x == 0.0f ? x : r;
+    return vm_copysign_f32(vm_log_edges_f32(w, vm_log_core_f32(f, (float)k)), x);
 }
 
 VM_FN double vm_log_f64(double x) {

@@ -25,23 +25,22 @@ VM_FN double vm_log2_core_f64(double a) {
 }
 
 VM_FN float vm_pow_f32(float x, float y) {
-    double a = (double)vm_abs_f32(x), e = (double)y, ae = vm_abs_f64(e);
-    double w = e * vm_log2_core_f64(a);
+    float ax = vm_abs_f32(x), ay = vm_abs_f32(y), inf = vm_inf_f32();
+    double w = (double)y * vm_log2_core_f64((double)ax);
     w = w > 200.0 ? 200.0 : w;
-    w = w < -200.0 ? -200.0 : w;
-    float r = (float)vm_exp2_core_f64(w);
-    float at0 = y < 0.0f ? vm_inf_f32() : 0.0f, at_inf = y < 0.0f ? 0.0f : vm_inf_f32();
-    r = a == 0.0 ? at0 : r;
-    r = a == vm_inf_f64() ? at_inf : r;
-    double near_y = ae < 0x1p30 ? ae : 0x1p30; /* f32 from 2^24 on are even integers */
-    double t = near_y + 0x1p52;
-    vm_bool integer = t - 0x1p52 == near_y, odd = integer & (vm_bits_f64(t) & 1u);
-    uint32_t sign = odd ? vm_bits_f32(x) & 0x80000000u : 0u;
-    r = vm_from_bits_f32(vm_bits_f32(r) | sign);
-    r = ((x < 0.0f) & (integer == 0) & (a != vm_inf_f64())) ? vm_nan_f32() : r;
-    r = ((x != x) | (y != y)) ? vm_nan_f32() : r;
-    r = ((a == 1.0) & (ae == vm_inf_f64())) ? 1.0f : r;
-    return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : r;
+    float r = (float)vm_exp2_core_f64(w < -200.0 ? -200.0 : w);
+    /* y = 0 is dealt with last, so here 0^y and inf^y are 0 or infinite. */
+    r = vm_select_f32(ax == 0.0f, vm_keep_f32(y < 0.0f, inf), r);
+    r = vm_select_f32(ax == inf, vm_keep_f32(y > 0.0f, inf), r);
+    /* A negative x: |y| plus 2^23 shows in its last bit whether y is odd; from 2^23 on |y| shows it itself. */
+    float big = vm_keep_f32(ay < 0x1p23f, 0x1p23f), t = ay + big;
+    int integer = t - big == ay, odd = (ay < 0x1p24f) & integer;
+    uint32_t sign = (vm_bits_f32(t) << 31) & vm_bits_f32(x) & (0u - (uint32_t)odd);
+    r = vm_from_bits_f32(vm_bits_f32(r) | (sign & 0x80000000u));
+    r = vm_spoil_f32((x < 0.0f) & !integer & (ax != inf), r);
+    r = vm_spoil_f32((x != x) | (y != y), r);
+    r = vm_select_f32((ax == 1.0f) & (ay == inf), 1.0f, r);
+    return vm_select_f32((x == 1.0f) | (y == 0.0f), 1.0f, r);
 }
 
 VM_FN double vm_pow_f64(double x, double y) {

@@ -16,15 +16,15 @@ VM_FN double vm_mod4_f64(double v) {
     return v - ((v + 0x1.8p54) - 0x1.8p54);
 }
 
-/* |x| in quarter turns: the fraction in [-1/2, 1/2] is returned, *quadrant gets the whole part modulo 4 in
- * its low two bits (the bits above are noise). NaN and infinity give NaN. */
+/* |x| in quarter turns: the fraction in [-1/2, 1/2] is returned, *quadrant gets the whole part modulo 4 in its low
+ * two bits (the bits above are noise). NaN and infinity give NaN. t2 stays below 2^25 and needs no modulo. */
 VM_FN double vm_turns_f32(float x, uint32_t *quadrant) {
     double a = (double)vm_abs_f32(x);
-    vm_bool large = a >= 0x1p80;
-    double t0 = vm_mod4_f64(a * (large ? 0x1.29fc274p-56 : 0x1.45f306dp-1));
-    double t1 = vm_mod4_f64(a * (large ? 0x1.7d1f534p-84 : 0x1.9391054p-30));
-    double t2 = vm_mod4_f64(a * (large ? 0x1.bb81b6cp-113 : 0x1.4fe13abp-59));
-    double t3 = a * (large ? 0x1.4acc9e21c821p-143 : 0x1.d1f534ddc0db6p-88);
+    uint32_t near0 = vm_mask_less(vm_bits_f32(x) & 0x7fffffffu, 0x67800000u); /* 2^80 */
+    double t0 = vm_mod4_f64(a * vm_blend_f64(near0, 0x1.45f306dp-1, 0x1.29fc274p-56));
+    double t1 = vm_mod4_f64(a * vm_blend_f64(near0, 0x1.9391054p-30, 0x1.7d1f534p-84));
+    double t2 = a * vm_blend_f64(near0, 0x1.4fe13abp-59, 0x1.bb81b6cp-113);
+    double t3 = a * vm_blend_f64(near0, 0x1.d1f534ddc0db6p-88, 0x1.4acc9e21c821p-143);
     double r = (t0 + t1 + t2) + VM_ROUNDER_F64;
     double n = r - VM_ROUNDER_F64;
     *quadrant = (uint32_t)vm_bits_f64(r);
@@ -45,7 +45,7 @@ VM_FN float vm_sin_core_f32(float r, uint32_t quadrant) {
     c = c * z + 0x1.55554ap-5f;
     c = c * z + -0.5f;
     c = 1.0f + z * c;
-    float y = quadrant & 1u ? c : s;
+    float y = vm_select_f32((int)(quadrant & 1u), c, s);
     return vm_from_bits_f32(vm_bits_f32(y) ^ ((quadrant & 2u) << 30));
 }
 
@@ -74,8 +74,8 @@ VM_FN float vm_tan_f32(float x) {
     c = c * z + 0x1.55553c5190e48p-5;
     c = c * z + -0x1.ffffffcb146fcp-2;
     c = 1.0 + z * c;
-    vm_bool odd = quadrant & 1u;
-    float y = (float)((odd ? -c : s) / (odd ? s : c));
+    uint32_t odd = 0u - (quadrant & 1u);
+    float y = (float)(vm_blend_f64(odd, -c, s) / vm_blend_f64(odd, s, c));
     return vm_from_bits_f32(vm_bits_f32(y) ^ (vm_bits_f32(x) & 0x80000000u));
 }
 
@@ -93,28 +93,31 @@ VM_FN float vm_asin_tail_f32(float t, float z) {
     return t * (z * p);
 }
 
-/* asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)) above 1/2. */
+/* asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)) above 1/2; the terms of both cases are summed alike. */
 VM_FN float vm_asin_f32(float x) {
     float a = vm_abs_f32(x);
-    vm_bool small = a < 0.5f;
-    float z = small ? a * a : 0.5f - 0.5f * a;
-    float t = small ? a : sqrtf(z);
+    int small = vm_bits_f32(a) < 0x3f000000u;
+    float z = vm_select_f32(small, a * a, 0.5f - 0.5f * a);
+    float t = vm_select_f32(small, a, sqrtf(z));
     float tail = vm_asin_tail_f32(t, z);
-    float far = VM_HALF_PI_HI_F32 - (2.0f * t - (VM_HALF_PI_LO_F32 - 2.0f * tail));
-    return vm_copysign_f32(small ? t + tail : far, x);
+    float g = vm_select_f32(small, 1.0f, -2.0f);
+    float high = vm_keep_f32(!small, VM_HALF_PI_HI_F32), low = vm_keep_f32(!small, VM_HALF_PI_LO_F32);
+    return vm_copysign_f32(high + (g * t + (low + g * tail)), x);
 }
 
+/* pi/2 - asin(x) in the middle, 2 asin(sqrt((1 - x) / 2)) on the right, pi minus the mirror image on the left. */
 VM_FN float vm_acos_f32(float x) {
     float a = vm_abs_f32(x);
-    vm_bool small = a < 0.5f;
-    float z = small ? x * x : 0.5f - 0.5f * a;
-    float t = small ? x : sqrtf(z);
+    int small = vm_bits_f32(a) < 0x3f000000u;
+    int turned = small | (x < 0.0f);
+    float z = vm_select_f32(small, a * a, 0.5f - 0.5f * a);
+    float t = vm_select_f32(small, x, sqrtf(z));
     float tail = vm_asin_tail_f32(t, z);
-    float near0 = VM_HALF_PI_HI_F32 - (t - (VM_HALF_PI_LO_F32 - tail));
-    float near1 = 2.0f * (t + tail);
-    float near_1 = 2.0f * (VM_HALF_PI_HI_F32 - (t - (VM_HALF_PI_LO_F32 - tail)));
-    float far = x > 0.0f ? near1 : near_1;
-    return small ? near0 : far;
+    float size = vm_select_f32(small, 1.0f, 2.0f);
+    float g = vm_select_f32(turned, -size, size);
+    float high = size * vm_keep_f32(turned, VM_HALF_PI_HI_F32);
+    float low = size * vm_keep_f32(turned, VM_HALF_PI_LO_F32);
+    return high + (g * t + (low + g * tail));
 }
 
 /* atan(t) - t for |t| <= 1, given z = t^2; in f64 the same polynomial serves atan2. */
@@ -134,17 +137,17 @@ VM_FN float vm_atan_tail_f32(float t, float z) {
 /* atan(a) = pi/2 + atan(-1/a) above 1. */
 VM_FN float vm_atan_f32(float x) {
     float a = vm_abs_f32(x);
-    vm_bool far = a > 1.0f;
-    float t = (far ? -1.0f : a) / (far ? a : 1.0f);
+    int far = vm_bits_f32(a) > 0x3f800000u;
+    float t = vm_select_f32(far, -1.0f, a) / vm_select_f32(far, a, 1.0f);
     float tail = vm_atan_tail_f32(t, t * t);
-    float y = far ? VM_HALF_PI_HI_F32 + (t + (VM_HALF_PI_LO_F32 + tail)) : t + tail;
-    return vm_copysign_f32(y, x);
+    float high = vm_keep_f32(far, VM_HALF_PI_HI_F32), low = vm_keep_f32(far, VM_HALF_PI_LO_F32);
+    return vm_copysign_f32(high + (t + (low + tail)), x);
 }
 
 /* In f64 throughout, rounded once: |y/x| may be far outside the range of f32. */
 VM_FN float vm_atan2_f32(float y, float x) {
     double ay = (double)vm_abs_f32(y), ax = (double)vm_abs_f32(x);
-    vm_bool steep = ay > ax;
+    int steep = ay > ax;
     double num = steep ? -ax : ay, den = steep ? ay : ax;
     double least = steep ? ax : ay;
     double t = least == vm_inf_f64() ? 1.0 : num / (den == 0.0 ? 1.0 : den), z = t * t;
