@@ -4,15 +4,16 @@
  * number. The comment above each kind says what its children are. Three rules make walking simple and safe:
  *
  * - Depth is bounded. No path from the root is longer than AST_MAX_DEPTH nodes, so a walker may recurse. Long
- *   flat sources stay flat: `1 + 1 + 1 ...` is one AST_CHAIN with n operands, `a |> f |> g` one AST_PIPE, `else
- *   if` chains one AST_IF, statements one AST_BLOCK. Deeper sources are refused with STATUS_LIMIT.
+ *   flat sources stay flat: `1 + 1 + 1 ...` is one AST_CHAIN with n operands, `a |> f |> g` one AST_PIPE,
+ *   `else if` chains one AST_IF, statements one AST_BLOCK. Deeper sources are refused with STATUS_LIMIT.
  * - Only children documented as "or NULL" can be NULL.
  * - Nodes are never shared and never change after parsing.
  *
  * Parentheses leave no node: they set AST_PARENS on what they hold and widen its span to include themselves.
  *
- * A tree owns its nodes and texts through an arena and is reference counted, because a function value keeps its
- * body after the statement that made it is gone. Spans point into the source table, which outlives all trees. */
+ * A tree owns its nodes and texts through an arena and is reference counted, because a function value keeps
+ * its body after the statement that made it is gone. Spans point into the source table, which outlives all
+ * trees. */
 #ifndef TD_LANG_AST_H
 #define TD_LANG_AST_H
 
@@ -33,11 +34,11 @@ typedef enum ast_kind {
     /* `{ .. }`. children: statements; none for `{}`. Its value is that of its last statement when that is an
      * expression, else None. Opens no scope. */
     AST_BLOCK,
-    /* `:name args` at the start of a line at depth 0; only in an AST_PROGRAM. text: from the `:` on (or the `?`,
-     * as in `?name`) to the end of the line, without blanks there. */
+    /* `:name args` at the start of a line at depth 0; only in an AST_PROGRAM. text: from the `:` on (or the
+     * `?`, as in `?name`) to the end of the line, without blanks there. */
     AST_COMMAND,
-    /* `def name(params) = expr` or `.. { }`. text: the name. children: the AST_PARAMs (0 or more), then the body
-     * (an expression or an AST_BLOCK) as the last child: the same layout as AST_LAMBDA. */
+    /* `def name(params) = expr` or `.. { }`. text: the name. children: the AST_PARAMs (0 or more), then the
+     * body (an expression or an AST_BLOCK) as the last child: the same layout as AST_LAMBDA. */
     AST_DEF,
     /* `for target in expr { }`. children: target (see AST_ASSIGN), iterated expression, AST_BLOCK */
     AST_FOR,
@@ -48,16 +49,17 @@ typedef enum ast_kind {
     AST_CONTINUE,
     /* Only within a function. children: the value, or none; `return a, b` has an AST_TUPLE */
     AST_RETURN,
-    /* `target = value`. children: target, value. A target is an AST_NAME; an AST_FIELD or AST_INDEX chain whose
-     * innermost base is an AST_NAME (never a call); or an AST_TUPLE of targets, which unpacks (`x, = t` has a
-     * tuple of one). A value written `a, b` is an AST_TUPLE. */
+    /* `target = value`. children: target, value. A target is an AST_NAME; an AST_FIELD or AST_INDEX chain
+     * whose innermost base is an AST_NAME (never a call); or an AST_TUPLE of targets, which unpacks (`x, = t`
+     * has a tuple of one). A value written `a, b` is an AST_TUPLE. */
     AST_ASSIGN,
     /* `target += value`. op: AST_ADD, AST_SUB, AST_MUL or AST_DIV. children: target (no tuple), value */
     AST_UPDATE,
 
     /* ---- functions ---- */
 
-    /* `x -> body`, `(x, y: f32[n], b=0) -> body`. children: the AST_PARAMs (0 or more), then the body. text: NULL */
+    /* `x -> body`, `(x, y: f32[n], b=0) -> body`. children: the AST_PARAMs (0 or more), then the body.
+     * text: NULL */
     AST_LAMBDA,
     /* text: the name (unique among its siblings). children, always 2: AST_TYPE or NULL; default expression or
      * NULL. Parameters with a default follow those without. */
@@ -70,17 +72,17 @@ typedef enum ast_kind {
     AST_AND,
     /* child: the operand */
     AST_NOT,
-    /* `a < b <= c`. children: n >= 2 operands, each evaluated once, from the left. ops: n - 1 operators (AST_EQ ..
-     * AST_GE); ops[i] stands between children i and i + 1 */
+    /* `a < b <= c`. children: n >= 2 operands, each evaluated once, from the left. ops: n - 1 operators
+     * (AST_EQ .. AST_GE); ops[i] stands between children i and i + 1 */
     AST_COMPARE,
     /* `x |> f |> g(1)`. children: the value, then 1 or more stages, applied from the left. A stage that is an
      * AST_CALL without AST_PARENS gets the value as its first argument; any other stage is called with it. */
     AST_PIPE,
     /* `a..b`. children: begin, end */
     AST_RANGE,
-    /* Binary operators of one precedence level, from the left: `a + b - c`. children: n >= 2 operands. ops: n - 1
-     * operators (AST_ADD .. AST_BITOR); ops[i] combines the result so far with child i + 1. The levels: BITOR;
-     * BITAND; ADD SUB; MUL DIV FLOORDIV MOD MATMUL. ast_chain_span gives the span of a partial result. */
+    /* Binary operators of one precedence level, from the left: `a + b - c`. children: n >= 2 operands. ops:
+     * n - 1 operators (AST_ADD .. AST_BITOR); ops[i] combines the result so far with child i + 1. The levels:
+     * BITOR; BITAND; ADD SUB; MUL DIV FLOORDIV MOD MATMUL. ast_chain_span: the span of a partial result. */
     AST_CHAIN,
     /* `x as f32`. child: x. text: the dtype's name, always one of the nine */
     AST_CAST,
@@ -131,10 +133,11 @@ typedef enum ast_kind {
     AST_TENSOR,
     /* `{k: v}`, `{}`. children: AST_ENTRYs */
     AST_RECORD,
-    /* In an AST_RECORD. text, length: the key (unique; a string key may contain anything). child: the value */
+    /* In an AST_RECORD. text, length: the key (unique; a string key may contain anything). child: the value
+     * */
     AST_ENTRY,
-    /* children: condition, AST_BLOCK, condition, AST_BLOCK, ..; when their count is odd, the last one is the block
-     * of the final `else` */
+    /* children: condition, AST_BLOCK, condition, AST_BLOCK, ..; when their count is odd, the last one is the
+     * block of the final `else` */
     AST_IF,
     /* `tape { }`. child: AST_BLOCK */
     AST_TAPE,
@@ -188,10 +191,10 @@ struct ast_node {
     ast_node **child; /* [count] */
     uint8_t *ops;     /* [count - 1] ast_op, for AST_COMPARE and AST_CHAIN */
     span where;       /* the whole construct, parentheses of its own included */
-    /* The part to point at. The operator of AST_UNARY, AST_POWER, AST_RANGE, AST_ASSIGN, AST_UPDATE, AST_NOT; the
-     * name in AST_FIELD, AST_KEYWORD, AST_DEF, AST_PARAM, AST_ENTRY; the dtype of AST_CAST and AST_PRECISION; the
-     * word of AST_FOR, AST_WHILE, AST_IF, AST_TAPE, AST_ON, AST_RETURN; the `->` of AST_LAMBDA; of other kinds the
-     * whole construct, without parentheses around it. */
+    /* The part to point at. The operator of AST_UNARY, AST_POWER, AST_RANGE, AST_ASSIGN, AST_UPDATE, AST_NOT;
+     * the name in AST_FIELD, AST_KEYWORD, AST_DEF, AST_PARAM, AST_ENTRY; the dtype of AST_CAST and
+     * AST_PRECISION; the word of AST_FOR, AST_WHILE, AST_IF, AST_TAPE, AST_ON, AST_RETURN; the `->` of
+     * AST_LAMBDA; of other kinds the whole construct, without parentheses around it. */
     span sign;
     const char *text; /* NUL-terminated besides; NULL for kinds without */
     uint32_t length;  /* bytes of text */
@@ -210,8 +213,8 @@ uint32_t ast_source(const ast *tree);      /* the source that it was parsed from
 ast *ast_retain(ast *tree);                /* returns `tree`; NULL is fine */
 void ast_release(ast *tree);               /* frees the tree with the last reference; NULL is fine */
 
-/* The span of the first `operands` operands of an AST_CHAIN, AST_COMPARE, AST_PIPE, AST_AND or AST_OR: what to
- * mark when their combination fails. 1 <= operands <= count. */
+/* The span of the first `operands` operands of an AST_CHAIN, AST_COMPARE, AST_PIPE, AST_AND or AST_OR: what
+ * to mark when their combination fails. 1 <= operands <= count. */
 span ast_chain_span(const ast_node *node, uint32_t operands);
 
 /* The name of a kind (`chain`) and the spelling of an operator (`+`), for messages and tests. */

@@ -87,11 +87,13 @@ static const mistake characters[] = {
 };
 
 static bool starts_with(const lexer *x, const char *word) {
+    if (lex_peek(x, 0) != word[0]) return false;
     size_t length = strlen(word);
     return x->end - x->at >= length && memcmp(x->content + x->at, word, length) == 0;
 }
 
 bool lex_mistaken_operator(lexer *x) {
+    if (!strchr("=!*/%@&|^:<", lex_peek(x, 0))) return false;
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
         const char *spelled = operators[i].spelled;
         if (!starts_with(x, spelled)) continue;

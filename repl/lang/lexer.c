@@ -279,9 +279,11 @@ static bool record_follows(const lexer *x, uint32_t at) {
 static void lex_word(lexer *x, token *t) {
     x->at = t->end = skip_word(x, x->at);
     size_t length = t->end - t->begin;
+    char first = x->content[t->begin];
     t->kind = TOKEN_NAME;
     for (size_t i = 0; i < WORD_COUNT; i++)
-        if (strlen(words[i].word) == length && memcmp(words[i].word, x->content + t->begin, length) == 0)
+        if (words[i].word[0] == first && strlen(words[i].word) == length &&
+            memcmp(words[i].word, x->content + t->begin, length) == 0)
             t->kind = words[i].kind;
 }
 
@@ -289,6 +291,7 @@ static status lex_sign(lexer *x, token *t) {
     if (lex_mistaken_operator(x)) return STATUS_OK;
     const spelling *found = NULL;
     for (size_t i = 0; i < SIGN_COUNT && !found; i++) {
+        if (signs[i].word[0] != lex_peek(x, 0)) continue;
         size_t length = strlen(signs[i].word);
         if (x->end - x->at >= length && memcmp(signs[i].word, x->content + x->at, length) == 0)
             found = &signs[i];

@@ -106,8 +106,8 @@ typedef enum want {
     WANT_TOKEN /* something else */
 } want;
 
-/* The token that stands next can't stand there; `what` says what can. Prefers to say the lexer's fault, an unclosed
- * bracket and what was probably meant. */
+/* The token that stands next can't stand there; `what` says what can. Prefers to say the lexer's fault, an
+ * unclosed bracket and what was probably meant. */
 ast_node *unexpected(parser *p, want wanted, const char *what);
 bool expect(parser *p, token_kind kind, const char *what);
 /* The closer of the bracket at index `opener` of the tokens. */

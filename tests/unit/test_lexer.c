@@ -35,7 +35,8 @@ static void done(lexed *x) {
     arena_free(x->memory);
 }
 
-/* The tokens' spellings joined by single blanks: a newline is `$`, a command `<..>`, a record's brace `{:`. */
+/* The tokens' spellings joined by single blanks: a newline is `$`, a command `<..>`, a record's brace `{:`.
+ * */
 static void check_tokens(const char *content, const char *expected) {
     lexed x = lex_text(content);
     text out = {0};

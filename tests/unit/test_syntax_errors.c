@@ -1,5 +1,5 @@
-/* test_syntax_errors.c — what mistakes say: the number, the bytes that are marked, the hint; that every number is explained;
- * and which texts the line editor goes on with. */
+/* test_syntax_errors.c — what mistakes say: the number, the bytes that are marked, the hint; that every
+ * number is explained; and which texts the line editor goes on with. */
 #include "tests/harness/check.h"
 
 #include <stdbool.h>
