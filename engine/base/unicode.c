@@ -21,7 +21,7 @@ static bool within(const unicode_range *table, size_t count, uint32_t code) {
     return false;
 }
 
-#define WITHIN(table, code) within(table, sizeof table / sizeof table[0], code)
+#define WITHIN(table, code) within((table), sizeof(table) / sizeof((table)[0]), (code))
 
 size_t utf8_decode(const char *text, size_t length, uint32_t *code) {
     const unsigned char *p = (const unsigned char *)text;

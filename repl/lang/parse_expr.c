@@ -45,7 +45,8 @@ static bool lambda_follows(const parser *p) {
 /* The one parameter of `x -> ..`. */
 static bool push_parameter(parser *p, const token *name) {
     uint32_t mark = p->top;
-    if (!push(p, NULL) || !push(p, NULL)) return false;
+    for (int i = 0; i < 2; i++) /* neither type nor default */
+        if (!push(p, NULL)) return false;
     ast_node *node = node_new(p, AST_PARAM, token_span(p, name), mark);
     return node && node_set_token(p, node, name) && push(p, node);
 }

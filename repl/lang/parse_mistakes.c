@@ -16,7 +16,7 @@ static const char *find_word(const parser *p, const token *t, const word_hint *t
     return NULL;
 }
 
-#define FIND_WORD(p, t, table) find_word(p, t, table, sizeof table / sizeof table[0])
+#define FIND_WORD(p, t, table) find_word((p), (t), (table), sizeof(table) / sizeof((table)[0]))
 
 /* Never names: whoever writes them means the value. */
 static const word_hint values[] = {

@@ -254,25 +254,25 @@ static ast_node *parse_brace(parser *p) {
 
 /* --- if and regions --- */
 
+static bool push_block(parser *p, const char *header) {
+    ast_node *block = parse_block(p, header);
+    return block && push(p, block);
+}
+
 /* "if" expr block { "else" "if" expr block } [ "else" block ] */
 static ast_node *parse_if(parser *p) {
     span sign = token_span(p, peek(p));
     uint32_t mark = p->top;
-    bool more = true;
-    while (more) {
+    bool more;
+    do {
         next(p); /* the `if` */
         ast_node *condition = parse_expression(p);
-        if (!condition || !push(p, condition)) return NULL;
-        ast_node *block = parse_block(p, "if");
-        if (!block || !push(p, block)) return NULL;
-        more = false;
-        if (peek_kind(p) != TOKEN_ELSE) break;
-        next(p);
-        more = peek_kind(p) == TOKEN_IF;
-        if (more) continue;
-        block = parse_block(p, "else");
-        if (!block || !push(p, block)) return NULL;
-    }
+        if (!condition || !push(p, condition) || !push_block(p, "if")) return NULL;
+        bool otherwise = peek_kind(p) == TOKEN_ELSE;
+        if (otherwise) next(p);
+        more = otherwise && peek_kind(p) == TOKEN_IF;
+        if (otherwise && !more && !push_block(p, "else")) return NULL;
+    } while (more);
     ast_node *node = node_new(p, AST_IF, (span){p->source, sign.begin, previous(p)->end}, mark);
     if (node) node->sign = sign;
     return node;

@@ -18,18 +18,18 @@ void source_table_free(source_table *table);
 /* Copies `length` bytes of text. `name` is what messages call it (a file's name, `-e`), or NULL for a line of
  * the prompt, which needs no name. Returns the source's number, or 0 when memory ran out or the text has 4
  * GiB or more. */
-uint32_t source_add(source_table *table, const char *name, const char *text, size_t length);
+uint32_t source_add(source_table *table, const char *name, const char *content, size_t length);
 
 /* The text of a source (NUL-terminated besides) and its length; NULL for a number that is not in the table.
  */
-const char *source_text(const source_table *table, uint32_t source, size_t *length);
-const char *source_name(const source_table *table, uint32_t source); /* NULL: none */
+const char *source_text(const source_table *table, uint32_t number, size_t *length);
+const char *source_name(const source_table *table, uint32_t number); /* NULL: none */
 
 /* Line and column of a byte, both from 1; columns count characters. Zeros for an unknown source. */
 typedef struct source_place {
     uint32_t line, column;
 } source_place;
-source_place source_locate(const source_table *table, uint32_t source, uint32_t offset);
+source_place source_locate(const source_table *table, uint32_t number, uint32_t offset);
 
 /* Appends the error as people see it: number, class and message; the source line with the span marked; what
  * the operands were; the hint. Ends with a newline. */

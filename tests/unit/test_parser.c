@@ -266,8 +266,7 @@ static void commands_and_silence(void **state) {
 /* The block "By example" of the language's text. */
 static const char *const examples[] = {
     "d = load(\"digits.csv.gz\"); x = d[:, :64] / 16; y = d[:, 64] as i64",
-    "a = [[1, 2], [3, 4]]                     # i64[2, 2]; nested brackets stack equal shapes into one "
-    "tensor",
+    "a = [[1, 2], [3, 4]]                     # i64[2, 2]; nested brackets stack equal shapes",
     "b = 1.5; c = true; s = \"text\"            # a `;` after a top-level statement silences its echo",
     "a[0]; a[-1]; a[:, 1:]; a[::2]; a[..., None]; a[a > 2]; a[[0, 1]]; a.T",
     "a[0, :] = 9                              # rebinds a; whoever else holds the old value keeps it",
