@@ -1,0 +1,72 @@
+/* launch.h — a kernel at known sizes: numbers in place of symbols, a split into tasks, scratch memory laid out.
+ *
+ * Made once a plan; running it allocates nothing. The split depends on sizes and lanes only through which lane
+ * computes what, never through what is computed: rows and blocks of 4096 are whole, and results of blocks are
+ * combined in their order. */
+#ifndef TD_KERNEL_LAUNCH_H
+#define TD_KERNEL_LAUNCH_H
+
+#include <stdatomic.h>
+
+#include "engine/kernel/kernel.h"
+
+typedef enum access_shape {
+    ACCESS_STILL, /* one element for the whole vector */
+    ACCESS_DENSE, /* neighbours over all vector axes */
+    ACCESS_RUNS,  /* neighbours along the last vector axis */
+    ACCESS_APART
+} access_shape;
+
+typedef struct launch_access {
+    int64_t offset;                          /* elements */
+    int64_t kept[MAX_RANK], inner[MAX_RANK]; /* strides, elements */
+    access_shape shape;                      /* along the vector axes */
+    size_t bytes;                            /* of an element */
+} launch_access;
+
+struct kernel_launch;
+struct kernel_code;
+
+typedef struct kernel_launch {
+    const graph *g;
+    const kernel *k;
+    int64_t kept[MAX_RANK], inner[MAX_RANK];
+    int64_t rows, length, blocks; /* kept indices; inner indices; blocks of REDUCE_BLOCK of those */
+    launch_access *accesses;
+    int64_t *sizes; /* of K_SIZE instructions, by instruction */
+    bool along_inner;
+
+    /* the split */
+    int64_t width;                /* rows that are computed together (a vector); 1 along inner axes */
+    int64_t tasks, rows_per_task; /* whole rows a task */
+    bool split;                   /* a vector of rows at a time, its blocks shared by the lanes */
+    int64_t blocks_per_task;
+
+    /* scratch memory: one piece for all lanes, then one a lane */
+    size_t shared_bytes, lane_bytes;
+    struct tile_layout *layout; /* tiles.c */
+    _Atomic int64_t *faults;    /* by instruction: elements on which it must raise; NULL when none can */
+} kernel_launch;
+
+/* k at the sizes `values` (dims_evaluate), for a pool of `lanes`; allocated from memory. */
+status launch_prepare(const graph *g, const kernel *k, const int64_t *values, int lanes, arena *memory,
+                      kernel_launch *out);
+
+/* Runs in tier A. buffers[v] is the address of value v's buffer; scratch has shared_bytes + lanes * lane_bytes bytes,
+ * aligned to 64. An interrupt or a fault fails. */
+status launch_run_tiles(context *c, kernel_launch *l, void *const *buffers, char *scratch);
+
+/* The error of the first instruction that counted faults; STATUS_OK when none did. */
+status launch_check_faults(context *c, kernel_launch *l);
+
+/* Flops of one element of the kernel, from the table's costs: what the split goes by. */
+double launch_work(const kernel_launch *l);
+
+/* ---- within launch.c and tiles*.c ---- */
+
+enum { MAP_WIDTH = 1024, COLUMN_WIDTH = 256 };
+
+/* Lays out registers, accumulators and slots; sets shared_bytes and lane_bytes. */
+status tiles_prepare(kernel_launch *l, arena *memory);
+
+#endif
