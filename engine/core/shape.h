@@ -10,7 +10,8 @@ enum { MAX_RANK = 8 };
 
 typedef struct shape {
     int rank;
-    dim size[MAX_RANK]; /* unused entries are 0, so that shapes compare and hash as bytes */
+    int hole; /* always 0: in place of padding, since shapes compare and hash as bytes */
+    dim size[MAX_RANK]; /* unused entries are 0 */
 } shape;
 
 /* What a shape rule knows of a tensor. `weak`: a weak scalar (rank 0, dtype i64 or f64). */

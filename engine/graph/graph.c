@@ -28,10 +28,8 @@ graph *graph_new(context *c, const char *name) {
     if (!g) return NULL;
     g->dims = dims_new();
     g->dims_refs = mem_calloc(1, sizeof *g->dims_refs);
-    if (g->dims && g->dims_refs) {
-        *g->dims_refs = 1;
-        return g;
-    }
+    if (g->dims_refs) *g->dims_refs = 1;
+    if (g->dims && g->dims_refs) return g;
     fail_memory(&c->err, sizeof(dims));
     graph_free(g);
     return NULL;
