@@ -280,7 +280,7 @@ static const char *const examples[] = {
     "for i in 0..10 { w = w - 0.1 * grad(f)(w) }            # only function bodies open a scope",
     "while err > 1e-6 { n += 1; if n > 100 { break } }",
     "l, g = value_and_grad(loss)(m, x, y)                   # tuples unpack",
-    "grad(f); grad(f, wrt=(0, 2)); y, pull = vjp(f, x); y, dy = jvp(f, x, dx); jacobian(f)(x); "
+    "grad(f); grad(f, wrt=(0, 2)); y, pull = vjp(f, x); y, dy = jvp(f, x, dx); jacobian(f)(x)",
     "hessian(f)(x); hvp(f, x, v)",
     "t = tape { h = x @ w; l = mean(h ** 2) }; t.grad(l, w); t.grad(l, h)   # any value on the tape",
     "m = seq(dense(64, 128), relu, dropout(0.1), dense(128, 10))            # a module",
