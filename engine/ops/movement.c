@@ -88,7 +88,7 @@ status reshape_shape(op_call *call) {
 bool movement_restride(const tensor *t, const shape *s, int64_t stride[MAX_RANK]) {
     const shape *x = &t->meta.shape;
     shape_strides(s, stride);
-    if (tensor_contiguous(t)) return true;
+    if (tensor_contiguous(t) || tensor_count(t) == 0) return true;
     int64_t size[MAX_RANK], step[MAX_RANK];
     int n = 0, i = 0, o = 0;
     for (int a = 0; a < x->rank; a++) {

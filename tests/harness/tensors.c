@@ -3,6 +3,7 @@
 
 #include "tests/harness/tensors.h"
 
+#include <math.h>
 #include <string.h>
 
 tensor *tensors_ok(context *c, tensor *x) {
@@ -88,4 +89,99 @@ bool tensors_same(tensor *a, tensor *b) {
     tensor_release(x);
     tensor_release(y);
     return same;
+}
+
+/* ---- gradients ---- */
+
+/* A fixed weight for element i, so that every element of a result counts differently. */
+static tensor *weights_like(context *c, tensor *x) {
+    const shape *s = &x->meta.shape;
+    return tensors_fill(c, DT_F64, s->rank, s->size, 99);
+}
+
+/* sum(weights * op(in)), recorded on the tapes. */
+static tensor *weighted(context *c, op_id op, tensor *const *in, int nin, const void *attrs) {
+    tensor *y;
+    op_apply(c, op, in, nin, attrs, &y);
+    tensors_ok(c, y);
+    tensor *w = weights_like(c, y), *wy = tensors_ok(c, op_call2(c, OP_mul, y, w, NULL));
+    tensor *sum = tensors_ok(c, op_reduce(c, OP_sum, wy, NULL, false));
+    tensor_release(y);
+    tensor_release(w);
+    tensor_release(wy);
+    return sum;
+}
+
+/* The gradient of weighted() by in[which]; with `twice`, sum(weights * gradient^2) by it again. */
+static tensor *gradient(context *c, op_id op, tensor *const *in, int nin, const void *attrs, int which,
+                        bool twice, tensor **scalar) {
+    tape *outer = twice ? tape_new(c) : NULL, *inner = tape_new(c);
+    if (twice) {
+        tape_watch(outer, in[which]);
+        tape_push(c, outer);
+    }
+    tape_watch(inner, in[which]);
+    tape_push(c, inner);
+    tensor *y = weighted(c, op, in, nin, attrs), *g = NULL, *h = NULL;
+    tape_pop(c, inner);
+    if (tape_gradient(inner, y, NULL, &in[which], 1, &g)) g = NULL;
+    tensors_ok(c, g);
+    tape_free(inner);
+    *scalar = y;
+    if (!twice) return g;
+    tensor *w = weights_like(c, g), *gg = tensors_ok(c, op_call2(c, OP_mul, g, g, NULL));
+    tensor *wgg = tensors_ok(c, op_call2(c, OP_mul, gg, w, NULL));
+    tensor *sum = tensors_ok(c, op_reduce(c, OP_sum, wgg, NULL, false));
+    tape_pop(c, outer);
+    if (tape_gradient(outer, sum, NULL, &in[which], 1, &h)) h = NULL;
+    tensors_ok(c, h);
+    tape_free(outer);
+    tensor_release(y);
+    tensor_release(g);
+    tensor_release(w);
+    tensor_release(gg);
+    tensor_release(wgg);
+    *scalar = sum;
+    return h;
+}
+
+/* The value that gradient() differentiates, at in[which] changed by `step` in element i. */
+static double value_at(context *c, op_id op, tensor *const *in, int nin, const void *attrs, int which,
+                       bool twice, int64_t i, double step) {
+    tensor *moved[MAX_INPUTS], *scalar;
+    for (int k = 0; k < nin; k++) moved[k] = in[k];
+    tensor *x = tensors_ok(c, tensor_new(c, DT_F64, &in[which]->meta.shape));
+    for (int64_t j = 0; j < tensor_count(x); j++)
+        ((double *)tensor_data(x))[j] = tensor_get_real(in[which], j);
+    ((double *)tensor_data(x))[i] += step;
+    moved[which] = x;
+    tensor *g = gradient(c, op, moved, nin, attrs, which, twice, &scalar);
+    double value = tensor_get_real(scalar, 0);
+    tensor_release(g);
+    tensor_release(scalar);
+    tensor_release(x);
+    return value;
+}
+
+void tensors_check_gradient(context *c, op_id op, tensor *const *in, int nin, const void *attrs) {
+    for (int which = 0; which < nin; which++) {
+        if (in[which]->meta.dtype != DT_F64 || in[which]->meta.weak) continue;
+        for (int twice = 0; twice < 2; twice++) {
+            tensor *scalar, *g = gradient(c, op, in, nin, attrs, which, twice, &scalar);
+            assert_true(shape_same(NULL, &g->meta.shape, &in[which]->meta.shape));
+            assert_int_equal(g->meta.dtype, DT_F64);
+            double h = 1e-4, scale = 1 + fabs(tensor_get_real(scalar, 0));
+            for (int64_t i = 0; i < tensor_count(g); i++) {
+                double up = value_at(c, op, in, nin, attrs, which, twice, i, h);
+                double down = value_at(c, op, in, nin, attrs, which, twice, i, -h),
+                       want = (up - down) / (2 * h);
+                double is = tensor_get_real(g, i);
+                if (!(fabs(is - want) <= 1e-6 * (scale + fabs(want))))
+                    fail_msg("gradient of %s by operand %d%s: element %lld is %g, not %g", op_table[op].name,
+                             which, twice ? " (second)" : "", (long long)i, is, want);
+            }
+            tensor_release(g);
+            tensor_release(scalar);
+        }
+    }
 }

@@ -24,4 +24,8 @@ tensor *tensors_ok(context *c, tensor *x);
 /* Fails the test unless x is NULL with the error `number`; clears it. */
 void tensors_refused(context *c, tensor *x, int number);
 
+/* Compares the gradients of an op's first result by each of its f64 operands with central differences, and the gradients
+ * of those gradients (summed with weights), too. */
+void tensors_check_gradient(context *c, op_id op, tensor *const *in, int nin, const void *attrs);
+
 #endif

@@ -244,11 +244,68 @@ static void test_argmax(void **state) {
     context_free(c);
 }
 
+static void test_gradients(void **state) {
+    (void)state;
+    context *c = context_new(1);
+    tensor *x = tensors_fill(c, DT_F64, 3, (int64_t[]){2, 3, 4}, 1);
+    static const op_id rows[] = {OP_sum, OP_mean, OP_max, OP_min};
+    static const reduce_attrs over[] = {
+        {{-1, {0}}, 0}, {{1, {1}}, 0}, {{2, {0, -1}}, 1}, {{0, {0}}, 0}, {{1, {0}}, 1}};
+    for (size_t r = 0; r < 4; r++)
+        for (size_t a = 0; a < sizeof over / sizeof *over; a++)
+            tensors_check_gradient(c, rows[r], &x, 1, &over[a]);
+    tensor_release(x);
+    context_free(c);
+}
+
+/* The gradient of `op` over all of a vector of dtype t. */
+static void check_vector_gradient(context *c, op_id op, dtype t, const float *x, const double *want,
+                                  int64_t n) {
+    tensor *given = tensors_ok(c, tensor_from(c, DT_F32, &(shape){.rank = 1, .size = {n}}, x));
+    tensor *v = tensors_ok(c, op_cast(c, given, t, false)), *g;
+    tape *p = tape_new(c);
+    tape_watch(p, v);
+    tape_push(c, p);
+    tensor *y = tensors_ok(c, op_reduce(c, op, v, NULL, false));
+    tape_pop(c, p);
+    if (tape_gradient(p, y, NULL, &v, 1, &g)) g = NULL;
+    tensors_ok(c, g);
+    assert_int_equal(g->meta.dtype, t);
+    for (int64_t i = 0; i < n; i++) assert_true(tensor_get_real(g, i) == want[i]);
+    tape_free(p);
+    tensor_release(g);
+    tensor_release(y);
+    tensor_release(v);
+    tensor_release(given);
+}
+
+static void test_ties_and_halves(void **state) {
+    (void)state;
+    context *c = context_new(1);
+    for (int i = 0; i < 2; i++) {
+        dtype t = i ? DT_F16 : DT_F32;
+        check_vector_gradient(c, OP_max, t, (float[]){3, 1, 3, 2}, (double[]){0.5, 0, 0.5, 0}, 4);
+        check_vector_gradient(c, OP_min, t, (float[]){0.0F, -0.0F, 1}, (double[]){0.5, 0.5, 0}, 3);
+        check_vector_gradient(c, OP_max, t, (float[]){3, NAN, 3}, (double[]){0, 1, 0}, 3);
+        check_vector_gradient(c, OP_mean, t, (float[]){3, 1, 3, 2}, (double[]){0.25, 0.25, 0.25, 0.25}, 4);
+    }
+    enum { N = 100000 }; /* more than f16 can count */
+    float *x = mem_calloc(N, sizeof *x);
+    double *want = mem_calloc(N, sizeof *want);
+    for (int i = 0; i < N; i++) want[i] = 168 * 0x1p-24; /* 1e-5 rounded to f16 */
+    check_vector_gradient(c, OP_mean, DT_F16, x, want, N);
+    check_vector_gradient(c, OP_max, DT_F16, x, want, N);
+    mem_free(x);
+    mem_free(want);
+    context_free(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_row),       cmocka_unit_test(test_many_elements),
         cmocka_unit_test(test_canonical_order), cmocka_unit_test(test_special_values),
-        cmocka_unit_test(test_argmax),
+        cmocka_unit_test(test_argmax),          cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_ties_and_halves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
