@@ -7,8 +7,7 @@
 /* Starts recording what the context launches. Fails (context.err) when out of memory or already recording. */
 status profile_begin(context *c);
 
-/* Stops, and hands out the recording, which the caller frees. Must be called before graphs that ran are
- * freed: their names are read here. */
+/* Stops, and hands out the recording, which the caller frees. `finder` and `title` may be NULL. */
 status profile_end(context *c, const source_finder *finder, const char *title, recording **out);
 
 /* Stops and forgets, after what was profiled failed. */

@@ -1,11 +1,15 @@
 /* event.c — see event.h. */
 #include "engine/base/event.h"
 
+#include <string.h>
+
+#include "engine/base/map.h"
 #include "engine/base/memory.h"
 
 void event_sink_free(event_sink *s) {
     for (int i = 0; s->rings && i < s->lanes; i++) mem_free(s->rings[i].events);
     mem_free(s->rings);
+    arena_free(s->names);
     *s = (event_sink){0};
 }
 
@@ -38,4 +42,25 @@ void event_write(event_sink *s, event e) {
         ring->events[ring->count++] = e;
     else
         ring->lost++;
+}
+
+static const char *kept_name(event_sink *s, map *copies, const char *name) {
+    uintptr_t copy;
+    if (map_get(copies, (uint64_t)(uintptr_t)name, &copy)) return (const char *)copy;
+    if (!s->names) s->names = arena_new();
+    const char *made = s->names ? arena_text(s->names, name, strlen(name)) : NULL;
+    if (!made || !map_put(copies, (uint64_t)(uintptr_t)name, (uintptr_t)made)) return "?";
+    return made;
+}
+
+void event_sink_keep_names(event_sink *s, uint32_t graph) {
+    map copies = {0}; /* address of a name -> its copy */
+    for (int lane = 0; lane < s->lanes; lane++) {
+        event_ring *ring = &s->rings[lane];
+        for (uint32_t i = 0; i < ring->count; i++) {
+            event *e = &ring->events[i];
+            if (e->graph == graph && e->name) e->name = kept_name(s, &copies, e->name);
+        }
+    }
+    map_free(&copies);
 }

@@ -7,6 +7,7 @@
 #ifndef TD_BASE_EVENT_H
 #define TD_BASE_EVENT_H
 
+#include "engine/base/arena.h"
 #include "engine/base/clock.h"
 #include "engine/base/status.h"
 
@@ -20,10 +21,10 @@ typedef enum event_kind {
 } event_kind;
 
 typedef struct event {
-    uint64_t begin, end; /* ticks */
-    const char *name;    /* static, or owned by a graph that outlives the trace (see trace_add_name) */
-    const char *tier;    /* "eager", "tiles", "C", ... static */
-    span where;          /* source text */
+    uint64_t begin, end;          /* ticks */
+    const char *name;             /* static, or its graph's: see event_sink_keep_names */
+    const char *tier;             /* "eager", "tiles", "C", ... static */
+    span where;                   /* source text */
     uint32_t graph, node, kernel; /* ids; 0: none */
     int32_t lane;                 /* thread */
     event_kind kind;
@@ -41,6 +42,7 @@ typedef struct event_sink {
     int lanes;
     event_ring *rings; /* one per lane */
     clock_point begin, end;
+    arena *names; /* of graphs that were freed meanwhile */
 } event_sink;
 
 /* Starts collecting with room for `capacity` events on each of `lanes` lanes; drops what was collected
@@ -51,5 +53,9 @@ void event_sink_free(event_sink *s);
 
 /* Writes one event; call only while s->on. Only lane `e.lane`'s thread may call it for that lane. */
 void event_write(event_sink *s, event e);
+
+/* Copies the names in the events of graph `graph`, whose owner is about to free them. Without memory for it
+ * they are "?". Does nothing when no event is kept. Called by the main thread between launches. */
+void event_sink_keep_names(event_sink *s, uint32_t graph);
 
 #endif

@@ -1,0 +1,205 @@
+/* test_profile.c — from launches to views: what eager ops and a frozen program leave in a recording, and that
+ * ids lead from there to the program's kernels, the graph's nodes and the diagram.
+ *
+ *     ctest: labels=threads timeout=120 */
+#include "tests/harness/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/calibration.h"
+#include "profiler/report.h"
+#include "profiler/tracer.h"
+#include "tests/harness/frozen.h"
+#include "viz/dot.h"
+#include "viz/timeline.h"
+
+static int layer(context *c, tensor *const *x, tensor **out) {
+    c->here = (span){1, 100, 110};
+    tensor *z = b2(c, OP_add, b2(c, OP_matmul, x[0], x[1]), x[2]);
+    c->here = (span){1, 200, 210};
+    out[0] = bkeep(breduce(c, OP_sum, b1(c, OP_tanh, z), -1, false));
+    c->here = (span){0};
+    return 1;
+}
+
+static bool find_line(void *user, span where, source_line *out) {
+    (void)user;
+    if (where.source != 1) return false;
+    *out = (source_line){.file = "net.td", .line = where.begin / 100, .text = "", .length = 0};
+    return true;
+}
+static const source_finder finder = {find_line, NULL};
+
+static void make_inputs(context *c, tensor *x[3]) {
+    x[0] = sample(c, DT_F32, 2, (const int64_t[]){60, 70}, 1);
+    x[1] = sample(c, DT_F32, 2, (const int64_t[]){70, 50}, 2);
+    x[2] = sample(c, DT_F32, 1, (const int64_t[]){50}, 3);
+    assert_true(x[0] && x[1] && x[2]);
+}
+
+static const recorded *event_named(const recording *r, const char *name) {
+    for (uint32_t i = 0; i < r->count; i++)
+        if (strcmp(r->events[i].name, name) == 0) return &r->events[i];
+    return NULL;
+}
+
+static void records_eager_ops(void **state) {
+    context *c = context_new(2);
+    tensor *x[3], *out;
+    (void)state;
+    make_inputs(c, x);
+    scope temporaries;
+    scope_open(c, &temporaries);
+    assert_int_equal(profile_begin(c), STATUS_OK);
+    assert_int_equal(profile_begin(c), STATUS_VALUE); /* one at a time */
+    error_clear(&c->err);
+    assert_int_equal(layer(c, x, &out), 1);
+    recording *r;
+    assert_int_equal(profile_end(c, &finder, "layer(x)", &r), STATUS_OK);
+    scope_close(c, &temporaries);
+    assert_false(c->events.on);
+    assert_null(c->events.rings);
+    const recorded *product = event_named(r, "matmul"), *add = event_named(r, "add");
+    assert_non_null(product);
+    assert_non_null(add);
+    assert_string_equal(product->place, "net.td:1");
+    assert_string_equal(event_named(r, "tanh")->place, "net.td:2");
+    assert_string_equal(product->tier, "eager");
+    assert_int_equal(product->flops, 2 * 60 * 70 * 50);
+    assert_true(product->end <= add->begin);
+    assert_true(add->bytes >= 4 * (60 * 50 * 2 + 50));
+    report table;
+    assert_int_equal(report_build(r, NULL, &table, &c->err), STATUS_OK);
+    assert_int_equal(table.count, r->count); /* four ops, each of its own */
+    assert_int_equal(table.count, 4);
+    report_free(&table);
+    recording_free(r);
+    /* Switched off, nothing is kept and nothing is written. */
+    scope_open(c, &temporaries);
+    tensor_release(out);
+    assert_int_equal(layer(c, x, &out), 1);
+    scope_close(c, &temporaries);
+    assert_null(c->events.rings);
+    tensor_release(out);
+    for (int i = 0; i < 3; i++) tensor_release(x[i]);
+    context_free(c);
+}
+
+static void ids_lead_to_kernels(void **state) {
+    context *c = context_new(2);
+    tensor *x[3], *out;
+    (void)state;
+    make_inputs(c, x);
+    program *p = freeze_body(c, layer, x, 3);
+    assert_non_null(p);
+    const graph *g = program_graph(p);
+    assert_int_equal(profile_begin(c), STATUS_OK);
+    for (int run = 0; run < 3; run++) {
+        assert_int_equal(program_run(p, x, 3, &out), STATUS_OK);
+        tensor_release(out);
+    }
+    recording *r;
+    assert_int_equal(profile_end(c, &finder, "p(x)", &r), STATUS_OK);
+    int launches = 0, kernels = program_kernel_count(p);
+    for (uint32_t i = 0; i < r->count; i++) {
+        const recorded *e = &r->events[i];
+        if (e->kind == EVENT_SPAN || e->lane != 0) continue;
+        launches++;
+        assert_int_equal(e->graph, g->id);
+        bool found = false;
+        for (int k = 0; k < kernels; k++) {
+            program_kernel kernel = program_kernel_at(p, k);
+            if (kernel.id != e->kernel) continue;
+            for (int n = 0; n < kernel.node_count; n++) found |= kernel.nodes[n] == e->node;
+            assert_string_equal(kernel.name, e->name);
+        }
+        assert_true(found); /* the kernel is the program's, and the node is one of the kernel's */
+        assert_int_equal(e->where.begin, g->nodes[e->node].where.begin);
+        assert_true(e->place[0] != 0);
+    }
+    assert_int_equal(launches, 3 * kernels);
+
+    /* The same ids again in the diagram: the kernels' times stand in it and add up. */
+    program_kernel list[16];
+    assert_true(kernels <= 16);
+    for (int k = 0; k < kernels; k++) list[k] = program_kernel_at(p, k);
+    diagram d;
+    diagram_options o = {
+        .kernels = list, .kernel_count = kernels, .cost = true, .times = r, .finder = &finder};
+    assert_int_equal(diagram_build(g, &o, &d, &c->err), STATUS_OK);
+    assert_true(d.measured);
+    report table;
+    assert_int_equal(report_build(r, NULL, &table, &c->err), STATUS_OK);
+    assert_int_equal(table.count, kernels);
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < table.count; i++) {
+        assert_int_equal(table.rows[i].calls, 3);
+        sum += table.rows[i].self;
+    }
+    assert_true(fabs(d.ns - (double)sum) < 1);
+    report_free(&table);
+    diagram_free(&d);
+    recording_free(r);
+    program_free(p);
+    for (int i = 0; i < 3; i++) tensor_release(x[i]);
+    context_free(c);
+}
+
+/* A program that is freed while it is recorded: the names in the recording are copies. */
+static void names_outlive_programs(void **state) {
+    context *c = context_new(1);
+    tensor *x[3], *out;
+    (void)state;
+    make_inputs(c, x);
+    program *p = freeze_body(c, layer, x, 3);
+    assert_non_null(p);
+    char name[64];
+    uint32_t kernel = program_kernel_at(p, program_kernel_count(p) - 1).id;
+    snprintf(name, sizeof name, "%s", program_kernel_at(p, program_kernel_count(p) - 1).name);
+    assert_int_equal(profile_begin(c), STATUS_OK);
+    assert_int_equal(program_run(p, x, 3, &out), STATUS_OK);
+    tensor_release(out);
+    program_free(p);
+    recording *r;
+    assert_int_equal(profile_end(c, NULL, NULL, &r), STATUS_OK);
+    const recorded *e = event_named(r, name);
+    assert_non_null(e);
+    assert_int_equal(e->kernel, kernel);
+    recording_free(r);
+    for (int i = 0; i < 3; i++) tensor_release(x[i]);
+    context_free(c);
+}
+
+static void measures_the_machine(void **state) {
+    context *c = context_new(2);
+    (void)state;
+    machine_limits m;
+    uint64_t begin = clock_ns();
+    assert_int_equal(limits_measure(c, &m), STATUS_OK);
+    double seconds = (double)(clock_ns() - begin) * 1e-9;
+    print_message("measured in %.2f s: %.1f .. %.1f GB/s, %.1f GFLOP/s\n", seconds, m.memory[0].rate / 1e9,
+                  m.memory[LIMIT_LEVELS - 1].rate / 1e9, m.flops / 1e9);
+    assert_true(seconds < 20); /* sanitizers and other tests slow it down */
+    assert_int_equal(m.lanes, 2);
+    assert_true(m.processor[0] != 0);
+    for (int i = 0; i < LIMIT_LEVELS; i++) {
+        assert_true(m.memory[i].rate > 1e6 && m.memory[i].rate < 1e15);
+        if (i)
+            assert_true(m.memory[i].rate <= m.memory[i - 1].rate &&
+                        m.memory[i].bytes > m.memory[i - 1].bytes);
+    }
+    assert_true(m.flops > 1e6 && m.flops < 1e16);
+    context_free(c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_eager_ops),
+        cmocka_unit_test(ids_lead_to_kernels),
+        cmocka_unit_test(names_outlive_programs),
+        cmocka_unit_test(measures_the_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
