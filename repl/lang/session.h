@@ -72,6 +72,7 @@ typedef struct session_function {
     const char *doc;       /* one line; may be "" */
     value value;           /* borrowed */
 } session_function;
+/* `signature` and `doc` are good until the next call of these two. */
 status session_each_function(session *s, bool (*visit)(void *user, const session_function *f), void *user);
 /* One of them by name; false when there is none. */
 bool session_find_function(session *s, const char *name, session_function *out);

@@ -120,12 +120,12 @@ void value_release(value v);
 /* Releases *v and makes it absent. */
 void value_drop(value *v);
 
-status value_new_string(error *e, const char *text, size_t length, value *out);
+status value_new_string(error *e, const char *content, size_t length, value *out);
 /* Items are retained. Fails with STATUS_LIMIT when it would nest too deep. */
 status value_new_tuple(error *e, const value *items, size_t count, value *out);
 status value_new_record(error *e, const record_entry *entries, size_t count, value *out);
 status value_new_range(error *e, int64_t begin, int64_t end, value *out);
-status value_new_type(error *e, dtype t, const type_dim *dims, int count, value *out);
+status value_new_type(error *e, dtype t, const type_dim *sizes, int count, value *out);
 
 /* The field, borrowed; NULL when the record has none of that name. */
 const value *value_field(value record, const symbol *key);

@@ -1,0 +1,49 @@
+/* eval_errors.h — the numbers of the evaluator's errors; engine/base/errors.def explains each. */
+#ifndef TD_LANG_EVAL_ERRORS_H
+#define TD_LANG_EVAL_ERRORS_H
+
+enum eval_error {
+    E_UNKNOWN_NAME = 201,
+    E_UNKNOWN_FIELD,
+    E_WRONG_KIND = 211,
+    E_NOT_CALLABLE,
+    E_ARGUMENT_MISSING,
+    E_ARGUMENT_EXTRA,
+    E_ARGUMENT_NAME,
+    E_ANNOTATION,
+    E_UNPACK,
+    E_CONDITION,
+    E_NOT_ITERABLE,
+    E_TENSOR_ELEMENTS,
+    E_ASSERT_FAILED,
+    E_NOT_ASSIGNED,
+    E_UNFINISHED,
+    E_NO_STEP,
+
+    E_INDEX_KIND = 321,
+    E_INDEX_RANGE,
+    E_INDEX_COUNT,
+    E_INDEX_MIXED,
+    E_SLICE_STEP,
+    E_NUMBER_DOMAIN,
+
+    E_GRAD_INTEGER = 411,
+    E_GRAD_RESULT,
+    E_GRAD_ARGUMENT,
+    E_GRAD_TAPE,
+    E_GRAD_STRUCTURE,
+
+    E_FREEZE_CONDITION = 501,
+    E_FREEZE_VALUE,
+    E_FREEZE_EFFECT,
+    E_FREEZE_SHAPE,
+    E_FREEZE_RESULT,
+    E_FREEZE_ARGUMENT,
+    E_FREEZE_FORM,
+
+    E_NESTING = 912,
+    E_CALL_DEPTH = 911,
+    E_NAMES_CLASH = 913
+};
+
+#endif

@@ -1,0 +1,202 @@
+/* names.c — what a name means where it stands, and what to say when it means nothing.
+ *
+ * A name is looked for among the locals of the running function, what it captured, the function itself when
+ * it was made in another one, the top level's names, then the language's own. Text of the prelude skips the
+ * top level's names, so that nobody can break it by rebinding one. */
+#include <string.h>
+
+#include "repl/lang/eval.h"
+#include "repl/lang/eval_errors.h"
+#include "repl/lang/freeze_impl.h"
+
+static const value *find_local(const local *list, size_t count, uint64_t hash) {
+    for (size_t i = 0; i < count; i++)
+        if (list[i].hash == hash) return &list[i].value;
+    return NULL;
+}
+
+static const value *in_frame(session *s, uint64_t hash) {
+    const frame *f = s->frame;
+    if (!f) return NULL;
+    const value *v = find_local(f->locals, f->count, hash);
+    if (v) return v;
+    v = find_local(f->function->capture, f->function->captured, hash);
+    if (v) return s->freezing ? freezing_captured(s, v) : v;
+    const symbol *own = f->function->proto->name;
+    return own && f->function->nested && own->hash == hash ? &f->self : NULL;
+}
+
+const value *lookup(session *s, uint64_t hash) {
+    const value *v = in_frame(s, hash);
+    if (v) return v;
+    const symbol *name = symbol_find(&s->symbols, hash);
+    if (!name || name->index >= s->env.capacity) return NULL;
+    binding *b = &s->env.items[name->index];
+    if (!s->in_prelude) {
+        if (s->freezing) return freezing_read(s, name);
+        if (b->user.kind != VALUE_ABSENT) return &b->user;
+        if (name == s->known.underscore) return session_output(s, s->output_count);
+    }
+    return b->base.kind != VALUE_ABSENT ? &b->base : NULL;
+}
+
+/* Edits between two short names, counted up to `most` + 1 (Damerau-Levenshtein without long transpositions). */
+static int distance(const char *a, size_t n, const char *b, size_t m, int most) {
+    enum { LONGEST = 24 };
+    if (n > LONGEST || m > LONGEST) return most + 1;
+    int row[3][LONGEST + 1];
+    for (size_t j = 0; j <= m; j++) row[0][j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        int *now = row[i % 3], *before = row[(i + 2) % 3], *two = row[(i + 1) % 3];
+        now[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int best = before[j - 1] + (a[i - 1] != b[j - 1]);
+            if (before[j] + 1 < best) best = before[j] + 1;
+            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two[j - 2] + 1 < best)
+                best = two[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+/* The known name nearest to `name`, or NULL. */
+static const symbol *nearest(session *s, const char *name, size_t length) {
+    int most = length <= 2 ? 1 : length <= 5 ? 1 : 2, best = most + 1;
+    const symbol *found = NULL;
+    for (uint32_t i = 0; i < s->symbols.count && i < s->env.capacity; i++) {
+        const symbol *other = s->symbols.items[i];
+        const binding *b = &s->env.items[other->index];
+        if (b->user.kind == VALUE_ABSENT && b->base.kind == VALUE_ABSENT) continue;
+        int d = distance(name, length, other->text, other->length, most);
+        if (d > 0 && d < best) {
+            best = d;
+            found = other;
+        }
+    }
+    for (const frame *f = s->frame; f; f = NULL)
+        for (size_t i = 0; i < f->count; i++) {
+            int d = distance(name, length, f->locals[i].name->text, f->locals[i].name->length, most);
+            if (d > 0 && d <= best && d <= most) {
+                best = d;
+                found = f->locals[i].name;
+            }
+        }
+    return length > 1 ? found : NULL;
+}
+
+/* Names of NumPy, PyTorch, Python and mathematics that have another spelling here. */
+static const struct foreign {
+    const char *name, *hint;
+} foreign_names[] = {
+    {"np", "there are no modules: write sum(x) or x.sum() for np.sum(x)"},
+    {"numpy", "there are no modules: write sum(x) or x.sum() for numpy.sum(x)"},
+    {"torch", "there are no modules: write tanh(x) or x.tanh() for torch.tanh(x)"},
+    {"jnp", "there are no modules: write sum(x) or x.sum() for jnp.sum(x)"},
+    {"jax", "grad, value_and_grad, vjp and jvp are functions here; freeze(f) is jit"},
+    {"F", "there are no modules: write relu(x) for F.relu(x)"},
+    {"nn", "there are no modules: write relu(x) for nn.relu(x)"},
+    {"tf", "there are no modules: write tanh(x) for tf.tanh(x)"},
+    {"math", "there are no modules: write sqrt(x), pi"},
+    {"jit", "freeze(f) makes a fast graph of a function"},
+    {"compile", "freeze(f) makes a fast graph of a function"},
+    {"range", "write 0..n for range(n), or arange(n) for a tensor"},
+    {"array", "write [1, 2, 3]: brackets build a tensor"},
+    {"tensor", "write [1, 2, 3]: brackets build a tensor"},
+    {"Tensor", "write [1, 2, 3]: brackets build a tensor"},
+    {"asarray", "write [1, 2, 3]: brackets build a tensor"},
+    {"dot", "write x @ y"},
+    {"mm", "write x @ y"},
+    {"bmm", "write x @ y: leading axes are batched"},
+    {"einsum", "einsum is not there yet: write it with @, transpose and sum"},
+    {"cat", "write concat((a, b), axis=0)"},
+    {"concatenate", "write concat((a, b), axis=0)"},
+    {"vstack", "write concat((a, b), axis=0)"},
+    {"hstack", "write concat((a, b), axis=1)"},
+    {"view", "write reshape"},
+    {"ravel", "write flatten(x)"},
+    {"swapaxes", "write transpose(x, axes): the axes in their new order"},
+    {"moveaxis", "write transpose(x, axes): the axes in their new order"},
+    {"expand_dims", "write x[:, None] or unsqueeze(x, axis)"},
+    {"broadcast_to", "write expand(x, sizes)"},
+    {"astype", "write x as f32"},
+    {"item", "a tensor of rank 0 is a number: leave .item() out; x[0] picks an element"},
+    {"numpy", "tensors are values here: leave .numpy() out"},
+    {"detach", "write stop_grad(x)"},
+    {"backward", "write grad(f)(x), or t = tape { .. } and t.grad(y, x)"},
+    {"requires_grad_", "gradients need no flag: write grad(f)(x)"},
+    {"clone", "values never change: a copy is not needed"},
+    {"copy", "values never change: a copy is not needed"},
+    {"size", "write x.shape, or len(x) for the first size"},
+    {"ndim", "write len(x.shape)"},
+    {"dim", "write len(x.shape)"},
+    {"numel", "write prod of x.shape, or len(flatten(x))"},
+    {"float", "write x as f32"},
+    {"double", "write x as f64"},
+    {"half", "write x as f16"},
+    {"int", "write x as i64"},
+    {"long", "write x as i64"},
+    {"bool", "write x != 0, or x as bool"},
+    {"float32", "the dtype is called f32"},
+    {"float64", "the dtype is called f64"},
+    {"float16", "the dtype is called f16"},
+    {"bfloat16", "the dtype is called bf16"},
+    {"int64", "the dtype is called i64"},
+    {"int32", "the dtype is called i32"},
+    {"int8", "the dtype is called i8"},
+    {"uint8", "the dtype is called u8"},
+    {"clamp", "write clip(x, low, high)"},
+    {"absolute", "write abs(x)"},
+    {"power", "write x ** y"},
+    {"amax", "write max(x, axis=..)"},
+    {"amin", "write min(x, axis=..)"},
+    {"average", "write mean(x)"},
+    {"manual_seed", "write seed(42)"},
+    {"random", "write rand(2, 3), randn(2, 3)"},
+    {"to", "write x as f32 for another dtype"},
+    {"gpu0", "this version computes on the CPU only"},
+    {"cuda", "this version computes on the CPU only"},
+};
+
+static const char *foreign_hint(const char *name) {
+    for (size_t i = 0; i < sizeof foreign_names / sizeof *foreign_names; i++)
+        if (strcmp(foreign_names[i].name, name) == 0) return foreign_names[i].hint;
+    return NULL;
+}
+
+static void suggest(session *s, const ast_node *n) {
+    error *e = &s->c->err;
+    const char *hint = foreign_hint(n->text);
+    const symbol *near = hint ? NULL : nearest(s, n->text, n->length);
+    if (hint)
+        fail_hint(e, "%s", hint);
+    else if (near)
+        fail_hint(e, "did you mean %s?", near->text);
+}
+
+status unknown_name(session *s, const ast_node *n) {
+    status st = fail(&s->c->err, STATUS_NAME, E_UNKNOWN_NAME, "%s is not known here", n->text);
+    suggest(s, n);
+    return error_at(s, n->where, st);
+}
+
+status unknown_field(session *s, value v, const ast_node *n, bool called) {
+    char buffer[120];
+    error *e = &s->c->err;
+    status st = fail(e, STATUS_NAME, E_UNKNOWN_FIELD, "%s has no %s %s",
+                     value_describe(v, buffer, sizeof buffer), called ? "method" : "field", n->text);
+    const value *f = called ? NULL : lookup(s, n->hash);
+    if (f && value_callable(*f)) {
+        fail_hint(e, "%s is a function: write .%s()", n->text, n->text);
+    } else if (v.kind == VALUE_RECORD && v.record->count) {
+        text names = {0};
+        for (size_t i = 0; i < v.record->count && i < 20; i++)
+            text_printf(&names, "%s%s", i ? ", " : "", v.record->entry[i].key->text);
+        fail_hint(e, "its fields are %s", text_str(&names));
+        text_free(&names);
+    } else {
+        suggest(s, n);
+    }
+    return error_at(s, n->sign, st);
+}
