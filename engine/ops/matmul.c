@@ -76,15 +76,13 @@ static void hint_transposed(op_call *call) {
 static status refuse(op_call *call) {
     context *c = call->c;
     const meta *x = &call->in[0]->meta, *y = &call->in[1]->meta;
-    char buffer[120], other[120];
     if (!c->err.code) {
         text a = {0}, b = {0};
         dim_print(c->dims, x->shape.size[inner_x(&x->shape)], &a);
         dim_print(c->dims, y->shape.size[inner_y(&y->shape)], &b);
         fail(&c->err, STATUS_SHAPE, 101, "`@` needs equal inner sizes");
-        fail_operand(&c->err, "x %s   w %s", meta_text(c->dims, x, buffer, sizeof buffer),
-                     meta_text(c->dims, y, other, sizeof other));
-        fail_operand(&c->err, "%s (x axis %d) is not %s (w axis %d)", text_str(&a), inner_x(&x->shape),
+        support_operands(call);
+        fail_operand(&c->err, "%s (left axis %d) is not %s (right axis %d)", text_str(&a), inner_x(&x->shape),
                      text_str(&b), inner_y(&y->shape));
         text_free(&a);
         text_free(&b);

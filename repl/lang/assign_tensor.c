@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
+#include "engine/ops/movement.h"
 #include "repl/lang/eval_errors.h"
 
 static int_list sizes_of(const shape *s) {
@@ -175,6 +176,11 @@ static status new_box(session *s, tensor *t, const index_plan *p, tensor *v, spa
     return st;
 }
 
+/* Nobody else holds the elements, and no tape or trace wants to know. */
+static bool can_write_into(const session *s, const tensor *t) {
+    return !s->c->tapes && !s->c->trace && tensor_concrete(t) && tensor_unique(t);
+}
+
 status assign_elements(session *s, value *t, const index_items *x, value v, span where) {
     char buffer[120];
     if (v.kind != VALUE_TENSOR)
@@ -185,6 +191,11 @@ status assign_elements(session *s, value *t, const index_items *x, value v, span
     if (!s->in_prelude) s->c->here = where;
     status st = index_plan_make(s, &t->tensor->meta, x, &p);
     if (!st) st = new_box(s, t->tensor, &p, v.tensor, where, &box);
+    if (!st && can_write_into(s, t->tensor)) {
+        st = tensor_update_in_place(t->tensor, &p.box, box.tensor);
+        value_release(box);
+        return st;
+    }
     if (!st) st = run_op(s, OP_update, (tensor *[]){t->tensor, box.tensor}, 2, &p.box, where, &made);
     value_release(box);
     if (st) return st;

@@ -38,6 +38,14 @@ static status run_assert(session *s, const value *args, value *out) {
                 message ? message : "the assertion does not hold");
 }
 
+static status run_error(session *s, const value *args, value *out) {
+    const char *message;
+    size_t length;
+    status st = arg_string(s, "error", "message", args[0], &message, &length);
+    *out = value_none();
+    return st ? st : fail(&s->c->err, STATUS_VALUE, E_RAISED, "%s", message);
+}
+
 static status run_len(session *s, const value *args, value *out) {
     value v = args[0];
     switch (v.kind) {
@@ -168,6 +176,7 @@ const builtin builtins_basic[] = {
     {"print", "*values", run_print, "writes its arguments on one line"},
     {"assert", "condition, message=\"\"", run_assert,
      "fails with the message when the condition does not hold"},
+    {"error", "message", run_error, "fails with the message"},
     {"len", "x", run_len, "first size of a tensor; number of entries of a tuple, record or string"},
     {"shape", "x", run_shape, "sizes of a tensor as a tuple, like x.shape"},
     {"dtype", "x", run_dtype, "element type of a tensor, like x.dtype"},

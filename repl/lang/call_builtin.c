@@ -101,7 +101,7 @@ static status check_given(session *s, const builtin *b, const signature *g, cons
 }
 
 status call_builtin(session *s, const builtin *b, const arguments *a, value *out) {
-    const signature *g;
+    const signature *g = NULL;
     value args[BUILTIN_MAX_PARAMS] = {0};
     status st = signature_of(s, b, &g);
     if (st) return st;

@@ -19,6 +19,7 @@ enum eval_error {
     E_NOT_ASSIGNED,
     E_UNFINISHED,
     E_NO_STEP,
+    E_RAISED,
 
     E_INDEX_KIND = 321,
     E_INDEX_RANGE,

@@ -55,6 +55,11 @@ static void add_line(text *out, const char *line, size_t length, const char *con
     }
 }
 
+static const char *operand_text(session *s, value v, char buffer[120]) {
+    return v.kind == VALUE_TENSOR ? meta_text(s->c->dims, &v.tensor->meta, buffer, 120)
+                                  : value_describe(v, buffer, 120);
+}
+
 /* Rewrites the pending error's operand lines: first what each operand was, by name; then the rest. */
 static __attribute__((noinline)) void name_operands(session *s, value x, value y, const ast_node *left,
                                                     const ast_node *right) {
@@ -65,10 +70,9 @@ static __attribute__((noinline)) void name_operands(session *s, value x, value y
     operand_name(s, right, "right", b);
     text out = {0};
     if (y.kind == VALUE_ABSENT)
-        text_printf(&out, "%s %s", a, value_describe(x, da, sizeof da));
+        text_printf(&out, "%s %s", a, operand_text(s, x, da));
     else
-        text_printf(&out, "%s %s   %s %s", a, value_describe(x, da, sizeof da), b,
-                    value_describe(y, db, sizeof db));
+        text_printf(&out, "%s %s   %s %s", a, operand_text(s, x, da), b, operand_text(s, y, db));
     for (const char *line = e->operands; *line;) {
         size_t length = strcspn(line, "\n");
         if (strncmp(line, "operand ", 8) != 0) add_line(&out, line, length, (const char *[]){a, b});

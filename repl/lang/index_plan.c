@@ -287,7 +287,7 @@ static status count_axes(session *s, const meta *m, const index_items *x, int *r
 }
 
 status index_plan_make(session *s, const meta *m, const index_items *x, index_plan *out) {
-    int rest;
+    int rest = 0;
     bool had_rest = false;
     *out = (index_plan){.whole = true};
     planner w = {s, s->c->dims, &m->shape, out, 0};

@@ -29,6 +29,7 @@ const char *value_describe(value v, char *buffer, size_t size) {
     const char *name = NULL;
     switch (v.kind) {
     case VALUE_TENSOR:
+        if (v.tensor->meta.weak) return v.tensor->meta.dtype == DT_F64 ? "a real" : "an integer";
         return meta_text(dims_of(v.tensor), &v.tensor->meta, buffer, size);
     case VALUE_TUPLE:
         snprintf(buffer, size, "a tuple of %zu", v.tuple->count);

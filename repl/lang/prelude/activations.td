@@ -23,6 +23,6 @@ def clip(x, low, high) = minimum(maximum(x, low), high)
 
 # the Gaussian error linear unit; approx=tanh is the approximation by tanh
 def gelu(x, approx=None) {
-    assert(approx == tanh, "gelu in its exact form needs erfc, which is not there yet: write gelu(x, approx=tanh)")
+    if approx != tanh { error("gelu in its exact form needs erfc, which is not there yet: write gelu(x, approx=tanh)") }
     0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x ** 3)))
 }

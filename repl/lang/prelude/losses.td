@@ -12,10 +12,10 @@ def cross_entropy(logits, target) {
     z = logits - m
     total = log(sum(exp(z), axis=-1, keep=true))
     if target.dtype == i64 or target.dtype == i32 or target.dtype == i8 or target.dtype == u8 {
-        assert(len(target.shape) + 1 == len(logits.shape), "cross_entropy: integer targets have the shape of logits without the last axis")
+        if target.shape != logits.shape[:-1] { error("cross_entropy: integer targets have the shape of logits without the last axis") }
         mean(total - (gather(logits, target[..., None], axis=-1) - m))
     } else {
-        assert(target.shape == logits.shape, "cross_entropy: probability targets have the shape of logits")
+        if target.shape != logits.shape { error("cross_entropy: probability targets have the shape of logits") }
         mean(sum(where(target == 0, 0, target * (total - z)), axis=-1))
     }
 }
