@@ -134,6 +134,10 @@ static status run_promoted(op_call *call, tensor *const *in, tensor **out) {
         return out[0] ? STATUS_OK : c->err.code;
     }
     if (op_promote(c, op, in + first, call->nin - first, &t, &weak)) return c->err.code;
+    if (weak && first && in[0]->meta.shape.rank > 0) { /* where([true, false], 1, 2) is a tensor */
+        weak = false;
+        if (t == DT_F64) t = DT_F32;
+    }
     return run_converted(call, in, t, weak, out);
 }
 

@@ -125,13 +125,13 @@ static status check_elements(session *s, const value *items, size_t count) {
         if (items[i].kind != VALUE_TENSOR) {
             fail(e, STATUS_TYPE, E_TENSOR_ELEMENTS, "brackets build a tensor of numbers; element %zu is %s",
                  i, value_describe(items[i], one, sizeof one));
-            return fail_hint(e, "write a tuple: (a, b)");
+            return fail_hint(e, "write (a, b) for a tuple");
         }
         const shape *a = &items[0].tensor->meta.shape, *b = &items[i].tensor->meta.shape;
         if (shape_same(s->c->dims, a, b)) continue;
         fail(e, STATUS_SHAPE, 104, "brackets stack equal shapes: element 0 is %s, element %zu is %s",
              value_describe(items[0], one, sizeof one), i, value_describe(items[i], other, sizeof other));
-        return fail_hint(e, "write a tuple: (a, b)");
+        return fail_hint(e, "write (a, b) for a tuple");
     }
     if (items[0].tensor->meta.shape.rank == MAX_RANK)
         return fail(e, STATUS_SHAPE, 102, "a tensor has at most %d axes", MAX_RANK);

@@ -69,8 +69,9 @@ typedef struct op_signature {
 /* Names that the evaluator itself knows. */
 #define KNOWN_SYMBOLS(X)                                                                                     \
     X(T)                                                                                                     \
-    X(shape) X(dtype) X(device) X(grad) X(freeze) X(axis) X(axes) X(dim) X(keep) X(keepdims) X(keepdim)      \
-        X(wrt) X(Out) X(to)
+    X(shape)                                                                                                 \
+    X(dtype) X(device) X(grad) X(freeze) X(axis) X(axes) X(dim) X(keep) X(keepdims) X(keepdim) X(wrt) X(Out) \
+        X(to)
 typedef struct known_symbols {
 #define X(name) const symbol *name;
     KNOWN_SYMBOLS(X)

@@ -1,8 +1,7 @@
 /* value_dump.c — values as text on one line: for messages, and in full for tests. */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "engine/base/number.h"
 #include "repl/lang/builtin.h"
 #include "repl/lang/function.h"
 #include "repl/lang/value.h"
@@ -56,21 +55,13 @@ const char *value_describe(value v, char *buffer, size_t size) {
     return buffer;
 }
 
-/* The shortest decimal that reads back to the same value of dtype t. */
 static void add_real(text *out, double x, dtype t) {
-    if (isnan(x)) {
-        text_add(out, "nan");
-        return;
-    }
-    if (isinf(x)) {
-        text_add(out, x > 0 ? "inf" : "-inf");
-        return;
-    }
-    char buffer[40];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(buffer, sizeof buffer, "%.*g", digits, x);
-        if (t == DT_F64 ? strtod(buffer, NULL) == x : strtof(buffer, NULL) == (float)x) break;
-    }
+    char buffer[NUMBER_MAX];
+    number_format f = t == DT_F64    ? NUMBER_F64
+                      : t == DT_F16  ? NUMBER_F16
+                      : t == DT_BF16 ? NUMBER_BF16
+                                     : NUMBER_F32;
+    number_print(buffer, x, f);
     text_add(out, buffer);
 }
 

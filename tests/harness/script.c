@@ -55,31 +55,31 @@ void script_close(script *p) {
     text_free(&p->out);
 }
 
-status script_run(script *p, const char *program) {
+status script_run(script *p, const char *code) {
     session_host host = {.user = p, .echo = echo, .print = print, .warn = warn};
     text_clear(&p->out);
-    status st = session_run(p->s, NULL, program, strlen(program), &host);
+    status st = session_run(p->s, NULL, code, strlen(code), &host);
     if (st) session_render_error(p->s, &p->out);
     return st;
 }
 
-void script_expect(const char *program, const char *expected) {
+void script_expect(const char *code, const char *expected) {
     script p;
     script_open(&p);
-    script_run(&p, program);
+    script_run(&p, code);
     while (p.out.length && p.out.data[p.out.length - 1] == '\n') p.out.data[--p.out.length] = '\0';
     if (strcmp(text_str(&p.out), expected) != 0)
-        print_error("program:\n%s\nshows:\n%s\nexpected:\n%s\n", program, text_str(&p.out), expected);
+        print_error("program:\n%s\nshows:\n%s\nexpected:\n%s\n", code, text_str(&p.out), expected);
     assert_string_equal(text_str(&p.out), expected);
     script_close(&p);
 }
 
-void script_expect_error(const char *program, int number, const char *contains) {
+void script_expect_error(const char *code, int number, const char *contains) {
     script p;
     script_open(&p);
-    status st = script_run(&p, program);
+    status st = script_run(&p, code);
     if (st == STATUS_OK || p.c->err.number != number || !strstr(text_str(&p.out), contains))
-        print_error("program:\n%s\nshows:\n%s\nexpected E%d with \"%s\"\n", program, text_str(&p.out), number,
+        print_error("program:\n%s\nshows:\n%s\nexpected E%d with \"%s\"\n", code, text_str(&p.out), number,
                     contains);
     assert_int_not_equal(st, STATUS_OK);
     assert_int_equal(p.c->err.number, number);

@@ -16,11 +16,11 @@ void script_close(script *p);
 
 /* Runs text. *out has the echoes ("x = f32[2]" for an assignment's header); after a failure it ends with the error as
  * it is rendered. */
-status script_run(script *p, const char *program);
+status script_run(script *p, const char *code);
 
-/* Runs `program` in a session of its own and compares what it shows with `expected` (without the final newline). */
-void script_expect(const char *program, const char *expected);
+/* Runs `code` in a session of its own and compares what it shows with `expected` (without the final newline). */
+void script_expect(const char *code, const char *expected);
 /* The same for a program that fails: its last error's number, and text that the rendered error contains. */
-void script_expect_error(const char *program, int number, const char *contains);
+void script_expect_error(const char *code, int number, const char *contains);
 
 #endif

