@@ -146,19 +146,23 @@ static bool limits_path(const machine_limits *m, text *out) {
     return !out->failed;
 }
 
+void limits_keep(const machine_limits *m) {
+    text path = {0};
+    if (limits_path(m, &path)) {
+        make_folders(path.data);
+        limits_save(path.data, m);
+    }
+    text_free(&path);
+}
+
 status limits_get(context *c, machine_limits *out) {
     machine_limits want = {.lanes = pool_lanes(c->workers)};
     processor_name(want.processor, sizeof want.processor);
     text path = {0};
-    bool placed = limits_path(&want, &path);
-    status s = STATUS_OK;
-    if (!placed || !limits_load(path.data, &want, out)) {
-        s = limits_measure(c, out);
-        if (!s && placed) {
-            make_folders(path.data);
-            limits_save(path.data, out);
-        }
-    }
+    bool kept = limits_path(&want, &path) && limits_load(path.data, &want, out);
     text_free(&path);
+    if (kept) return STATUS_OK;
+    status s = limits_measure(c, out);
+    if (!s) limits_keep(out);
     return s;
 }

@@ -5,7 +5,7 @@
 #ifndef TD_PROFILER_CALIBRATION_H
 #define TD_PROFILER_CALIBRATION_H
 
-#include "engine/engine.h"
+#include "profiler/trace.h"
 
 enum { LIMIT_LEVELS = 4 };
 extern const int64_t limits_level_bytes[LIMIT_LEVELS]; /* at which memory is measured */
@@ -28,6 +28,12 @@ status limits_get(context *c, machine_limits *out);
 
 /* Measures, without looking at what is kept. */
 status limits_measure(context *c, machine_limits *out);
+
+/* What a recording shows to be possible is no longer beyond the limit: raises m->flops where an event of some
+ * length computed faster, as happens when the machine was busy while it was measured. True when it did. */
+bool limits_learn(machine_limits *m, const recording *r);
+/* Keeps m for the next session, as limits_get does. */
+void limits_keep(const machine_limits *m);
 
 /* Bytes per second that can be reached by a launch that touches `bytes` bytes: the rate of the smallest level
  * that holds them. */

@@ -7,12 +7,26 @@
 #include "profiler/calibration.h"
 
 const int64_t limits_level_bytes[LIMIT_LEVELS] = {192 << 10, 3 << 20, 24 << 20, 192 << 20};
-enum { FILE_MOST = 1 << 16 };
+enum { FILE_MOST = 1 << 16, LEARN_NS = 20000 };
 
 double limits_memory_rate(const machine_limits *m, double bytes) {
     for (int i = 0; i < LIMIT_LEVELS; i++)
         if (bytes <= (double)m->memory[i].bytes) return m->memory[i].rate;
     return m->memory[LIMIT_LEVELS - 1].rate;
+}
+
+bool limits_learn(machine_limits *m, const recording *r) {
+    bool learnt = false;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const recorded *e = &r->events[i];
+        int64_t ns = e->end - e->begin;
+        if (ns < LEARN_NS || e->lane != 0 || e->kind == EVENT_SPAN) continue;
+        double rate = (double)e->flops * 1e9 / (double)ns;
+        if (rate <= m->flops) continue;
+        m->flops = rate;
+        learnt = true;
+    }
+    return learnt;
 }
 
 /* ---- the kept file ---- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { COL_SELF, COL_SHARE, COL_CALLS, COL_MEAN, COL_BANDWIDTH, COL_FLOPS, COL_LIMIT, COL_NAME, COL_PLACE };
-enum { COLUMNS = COL_PLACE + 1, NAME_LEAST = 10, GAP = 2 };
+enum { COLUMNS = COL_PLACE + 1, NAME_LEAST = 10, NAME_GOOD = 24, GAP = 2 };
 
 static const char *const headers[COLUMNS] = {"time",    "share",    "calls", "mean", "GB/s",
                                              "GFLOP/s", "of limit", "what",  "where"};
@@ -75,6 +75,17 @@ static void rate_text(double rate, char buffer[32]) {
     if (rate > 0) snprintf(buffer, 32, rate < 9.995 ? "%.2f" : rate < 99.95 ? "%.1f" : "%.0f", rate);
 }
 
+/* "k3_add_tanh [C]", "k4 matmul [library]", "add": kernels are told apart by their number. */
+static void row_name(const report_row *row, char cell[128]) {
+    char number[16], id[20] = "";
+    snprintf(number, sizeof number, "k%u", row->kernel);
+    if (row->kernel && strncmp(row->name, number, strlen(number)) != 0)
+        snprintf(id, sizeof id, "%s ", number);
+    bool tier = row->tier[0] && strcmp(row->tier, "eager") != 0;
+    snprintf(cell, 128, "%s%.80s%s%.20s%s", id, row->name[0] ? row->name : recording_kind_name(row->kind),
+             tier ? " [" : "", tier ? row->tier : "", tier ? "]" : "");
+}
+
 /* The texts of a row's cells into `cell`; name and place are cut to their buffers. */
 static void row_cells(const report_row *row, char cell[COLUMNS][128]) {
     memset(cell, 0, COLUMNS * sizeof cell[0]);
@@ -88,10 +99,7 @@ static void row_cells(const report_row *row, char cell[COLUMNS][128]) {
     if (achieved > 0)
         snprintf(cell[COL_LIMIT], 128, achieved < 0.0995 ? "%.1f%% %s" : "%.0f%% %s", 100 * achieved,
                  bound_name(row->by));
-    bool tier = row->tier[0] && strcmp(row->tier, "eager") != 0;
-    snprintf(cell[COL_NAME], 128, "%.100s%s%.20s%s",
-             row->name[0] ? row->name : recording_kind_name(row->kind), tier ? " [" : "",
-             tier ? row->tier : "", tier ? "]" : "");
+    row_name(row, cell[COL_NAME]);
     snprintf(cell[COL_PLACE], 128, "%.127s", row->place);
 }
 
@@ -99,6 +107,21 @@ static int total_width(const int width[COLUMNS]) {
     int total = 0;
     for (int i = 0; i < COLUMNS; i++) total += width[i] ? width[i] + GAP : 0;
     return total - GAP;
+}
+
+/* Makes names and places `over` columns narrower together: names down to a length that is still told apart, then
+ * places, then both to the least. */
+static void cut_texts(int width[COLUMNS], int over) {
+    const struct {
+        int column, least;
+    } steps[] = {
+        {COL_NAME, NAME_GOOD}, {COL_PLACE, NAME_GOOD}, {COL_NAME, NAME_LEAST}, {COL_PLACE, NAME_LEAST}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && over > 0; i++) {
+        int spare = width[steps[i].column] - steps[i].least;
+        int cut = spare < 0 ? 0 : spare < over ? spare : over;
+        width[steps[i].column] -= cut;
+        over -= cut;
+    }
 }
 
 /* Shrinks columns until the table is `limit` wide: a width of 0 leaves the column out. */
@@ -110,9 +133,7 @@ static void fit(int width[COLUMNS], int limit) {
         int spare_name = width[COL_NAME] > NAME_LEAST ? width[COL_NAME] - NAME_LEAST : 0;
         int spare_place = width[COL_PLACE] > NAME_LEAST ? width[COL_PLACE] - NAME_LEAST : 0;
         if (over <= spare_name + spare_place) {
-            int from_place = over < spare_place ? over : spare_place;
-            width[COL_PLACE] -= from_place;
-            width[COL_NAME] -= over - from_place;
+            cut_texts(width, over);
             return;
         }
         if (i >= sizeof leaving / sizeof *leaving) break;
@@ -190,7 +211,7 @@ static void put_tracing(const recording *r, text *out) {
     else
         text_printf(out, "tracing: %s traced",
                     report_time_text((double)(r->traced ? r->traced : r->wall), a));
-    if (r->runs > 1) text_printf(out, "; run %d of %d, the median", r->run, r->runs);
+    if (r->runs > 1) text_printf(out, "; run %d of %d, the fastest", r->run, r->runs);
     text_printf(out, "; %u %s", r->count, r->count == 1 ? "event" : "events");
     if (r->lost_total)
         text_printf(out, ", %llu MORE LOST (the rings were full: times are incomplete)",

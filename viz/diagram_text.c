@@ -39,6 +39,13 @@ static void put_count(text *out, double n, const char *unit) {
     text_add(out, unit);
 }
 
+/* "12.0%, 1.20 ms" */
+static void put_share(const diagram *d, double ns, text *out) {
+    text_printf(out, "%.1f%%, ", 100 * ns / d->ns);
+    put_time(out, ns);
+    if (!d->measured) text_add(out, " predicted");
+}
+
 /* The value of a one-element constant. */
 static void put_constant(text *out, const tensor *t) {
     if (dtype_is_float(t->meta.dtype))
@@ -126,21 +133,21 @@ static void put_ops(const diagram *d, const diagram_box *b, text *out) {
     }
 }
 
+/* Flops and bytes of the box; its kernel, where no cluster shows it, with the kernel's time. */
 static void put_cost(const diagram *d, const diagram_box *b, text *out) {
-    if (!d->options->cost || !b->count) return;
-    if (d->of->nodes[b->first].kind != NODE_OP) return;
-    if (b->flops >= 0 && b->bytes > 0) {
+    if (!b->count || d->of->nodes[b->first].kind != NODE_OP) return;
+    if (d->options->cost && b->flops >= 0 && b->bytes > 0) {
         text_char(out, '\n');
         put_count(out, b->flops, "flop, ");
         put_count(out, b->bytes, "B");
     }
-    /* Inside a kernel the time is the kernel's, and stands at its head when that is drawn. */
-    bool head = b->kernel >= 0 && d->fold == FOLD_NONE && !d->backward;
-    if (b->ns > 0 && d->ns > 0 && !head) {
-        text_printf(out, "\n%.1f%%, ", 100 * b->ns / d->ns);
-        put_time(out, b->ns);
-        if (!d->measured) text_add(out, " predicted");
-    }
+    bool cluster = b->kernel >= 0 && d->fold == FOLD_NONE && !d->backward;
+    bool named = b->kernel >= 0 && d->fold == FOLD_NONE && d->backward;
+    bool timed = d->options->cost && b->ns > 0 && d->ns > 0;
+    if (cluster || !(named || timed)) return;
+    text_char(out, '\n');
+    if (named) text_printf(out, "kernel %u%s", d->options->kernels[b->kernel].id, timed ? ": " : "");
+    if (timed) put_share(d, b->ns, out);
 }
 
 static void put_fold(const diagram *d, const diagram_box *b, text *out) {
@@ -255,10 +262,13 @@ void diagram_title(const diagram *d, text *out) {
     if (d->fold != FOLD_NONE)
         text_printf(out, "\n%u nodes, folded by %s into %u boxes", d->shown_nodes,
                     d->fold == FOLD_KERNEL ? "kernel" : "source line", folded_boxes(d));
-    if (d->backward) text_add(out, "\nblue: forward, red: backward, violet: after both");
-    if (d->options->cost && d->ns > 0) {
+    bool heat = d->options->cost && d->ns > 0;
+    if (d->backward && !heat) text_add(out, "\nblue: forward, red: backward, violet: after both");
+    if (d->backward && heat) text_add(out, "\nred arrows: backward, violet: after both");
+    if (heat) {
         text_add(out, d->measured ? "\nmeasured: " : "\npredicted: ");
         put_time(out, d->ns);
+        text_add(out, "; the hotter a box, the more of it");
     }
 }
 
@@ -271,7 +281,6 @@ void diagram_kernel_label(const diagram *d, int kernel, text *out) {
     for (uint32_t b = 0; b < d->box_count && ns <= 0; b++)
         if (d->boxes[b].kernel == kernel) ns = d->boxes[b].ns;
     if (ns <= 0 || d->ns <= 0) return;
-    text_printf(out, "\n%.1f%%, ", 100 * ns / d->ns);
-    put_time(out, ns);
-    if (!d->measured) text_add(out, " predicted");
+    text_char(out, '\n');
+    put_share(d, ns, out);
 }

@@ -108,6 +108,21 @@ static void limits_follow_size(void **state) {
     assert_int_equal(roofline_of(&limits, 0, 0).by, BOUND_UNKNOWN);
 }
 
+static void limits_learn_from_recordings(void **state) {
+    (void)state;
+    recording *r = recording_new(1, "");
+    add(r, 0, 100000, "matmul", EVENT_GEMM, 0, 1000, 4000000);      /* 40 GFLOP/s */
+    add(r, 100000, 100010, "matmul", EVENT_GEMM, 0, 1000, 4000000); /* too short to be believed */
+    recording_settle(r);
+    machine_limits m = limits;
+    assert_false(limits_learn(&m, r));
+    add(r, 200000, 300000, "matmul", EVENT_GEMM, 0, 1000, 9000000);
+    recording_settle(r);
+    assert_true(limits_learn(&m, r));
+    assert_near(m.flops, 90e9, 1);
+    recording_free(r);
+}
+
 /* Columns that a line takes. */
 static int line_columns(const char *line, size_t length) {
     int columns = 0;
@@ -293,10 +308,15 @@ static void survives_running_out_of_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_right),         cmocka_unit_test(limits_follow_size),
-        cmocka_unit_test(table_fits_every_width), cmocka_unit_test(prints_an_empty_recording),
-        cmocka_unit_test(json_reads_back),        cmocka_unit_test(keeps_limits_in_a_file),
-        cmocka_unit_test(times_read_well),        cmocka_unit_test(survives_running_out_of_memory),
+        cmocka_unit_test(sums_are_right),
+        cmocka_unit_test(limits_follow_size),
+        cmocka_unit_test(limits_learn_from_recordings),
+        cmocka_unit_test(table_fits_every_width),
+        cmocka_unit_test(prints_an_empty_recording),
+        cmocka_unit_test(json_reads_back),
+        cmocka_unit_test(keeps_limits_in_a_file),
+        cmocka_unit_test(times_read_well),
+        cmocka_unit_test(survives_running_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
