@@ -111,13 +111,13 @@ status limits_measure(context *c, machine_limits *out) {
     *out = (machine_limits){.lanes = pool_lanes(c->workers)};
     processor_name(out->processor, sizeof out->processor);
     struct tape *tapes = c->tapes;
-    bool recording = c->events.on;
+    bool listening = c->events.on;
     c->tapes = NULL;
     c->events.on = false;
     status s = measure_memory(c, out);
     if (!s) s = measure_flops(c, out);
     c->tapes = tapes;
-    c->events.on = recording;
+    c->events.on = listening;
     return s;
 }
 
