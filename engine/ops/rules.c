@@ -27,6 +27,10 @@ tensor *rule_const(gradient_call *k, double value) {
     return scope_add(k->c, tensor_weak_real(k->c, value));
 }
 
+tensor *rule_square(gradient_call *k, tensor *x) {
+    return rule2(k, OP_mul, x, x);
+}
+
 tensor *rule_share(gradient_call *k, tensor *x, tensor *y, tensor *r, tensor *g) {
     tensor *zero = rule_const(k, 0), *half = rule_const(k, 0.5);
     tensor *wins = rule2(k, OP_bits_or, rule2(k, OP_eq, r, x), rule2(k, OP_ne, x, x));
