@@ -1,9 +1,9 @@
 /* csv_read.c — a csv file to tensors.
  *
- * The first rows tell which line is the header and which columns are text; then every row is read once, in blocks.
- * Numbers of all numeric columns go row by row into a list of fixed blocks (no copying while they grow) and
- * are laid out at the end: one tensor when every column is numeric, else a column each. An empty field of a
- * numeric column is NaN, or an error where the dtype has none. */
+ * The first rows tell which line is the header and which columns are text; then every row is read once, in
+ * blocks. Numbers of all numeric columns go row by row into a list of fixed blocks (no copying while they
+ * grow) and are laid out at the end: one tensor when every column is numeric, else a column each. An empty
+ * field of a numeric column is NaN, or an error where the dtype has none. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* csv_rows.c — see csv_rows.h. The buffer holds at least the row being read; it is refilled behind what is left of
- * it, and grows when one row fills it. */
+/* csv_rows.c — see csv_rows.h. The buffer holds at least the row being read; it is refilled behind what is
+ * left of it, and grows when one row fills it. */
 #include "engine/io/csv_rows.h"
 
 #include <string.h>
@@ -84,7 +84,8 @@ static status add_field(csv_rows *r, csv_field f) {
     return STATUS_OK;
 }
 
-/* The scanners below advance *at, and return false when the buffer ends before they know where the field does. */
+/* The scanners below advance *at, and return false when the buffer ends before they know where the field
+ * does. */
 
 static bool scan_plain(const csv_rows *r, size_t *at, csv_field *f) {
     const char *s = r->buffer + *at, *end = r->buffer + r->end, separator = r->separator;

@@ -1,5 +1,5 @@
-/* csv_rows.h — a csv text as rows of fields, whatever they mean: RFC 4180 and what people write besides (a byte
- * order mark, semicolons or tabs, blank lines, any kind of line end). */
+/* csv_rows.h — a csv text as rows of fields, whatever they mean: RFC 4180 and what people write besides (a
+ * byte order mark, semicolons or tabs, blank lines, any kind of line end). */
 #ifndef TD_IO_CSV_ROWS_H
 #define TD_IO_CSV_ROWS_H
 

@@ -1,4 +1,5 @@
-/* csv_write.c — tensors to csv: numbers with the fewest digits that read back, texts quoted where they must be. */
+/* csv_write.c — tensors to csv: numbers with the fewest digits that read back, texts quoted where they must
+ * be. */
 #include <string.h>
 
 #include "engine/base/number.h"

@@ -38,18 +38,19 @@ typedef struct io_value {
     int64_t column_count, rows;
 } io_value;
 
-/* Loads a file; *out is to be freed with io_value_free (after a failure it is empty). c->err must be clear. `options`
- * may be NULL. Without dtype a numeric csv gives one f32[rows, columns]. */
+/* Loads a file; *out is to be freed with io_value_free (after a failure it is empty). c->err must be clear.
+ * `options` may be NULL. Without dtype a numeric csv gives one f32[rows, columns]. */
 status io_load(context *c, const char *path, const io_options *options, io_value *out);
 
 /* Saves to .npy or .csv (either with .gz behind it). The file appears whole or not at all: it is written
- * beside its place and then renamed. Files that are no regular files (a pipe, a device) are written to directly. */
+ * beside its place and then renamed. Files that are no regular files (a pipe, a device) are written to
+ * directly. */
 status io_save(context *c, const io_value *v, const char *path);
 
 void io_value_free(io_value *v);
 
-/* Makes room for `count` columns, zeroed, in a value that has none; the names and texts that are put into them
- * are allocated with mem_alloc. */
+/* Makes room for `count` columns, zeroed, in a value that has none; the names and texts that are put into
+ * them are allocated with mem_alloc. */
 status io_value_add_columns(context *c, io_value *v, int64_t count);
 void io_value_drop_columns(io_value *v);
 /* Appends a string to a text column; false when out of memory. */

@@ -1,6 +1,6 @@
-/* npy.c — NumPy's file of one array (numpy.lib.format, versions 1.0 to 3.0): a magic word, the length of a header,
- * the header as a Python dictionary, the elements. The header is taken at its word only where the file's size or
- * content confirms it. */
+/* npy.c — NumPy's file of one array (numpy.lib.format, versions 1.0 to 3.0): a magic word, the length of a
+ * header, the header as a Python dictionary, the elements. The header is taken at its word only where the
+ * file's size or content confirms it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -197,8 +197,8 @@ static status read_elements(io_reader *r, const npy_header *h, tensor *t) {
     return STATUS_OK;
 }
 
-/* t holds the elements with the first axis fastest, under the reversed shape: the view with the axes turned round,
- * made row-major. Consumes t. */
+/* t holds the elements with the first axis fastest, under the reversed shape: the view with the axes turned
+ * round, made row-major. Consumes t. */
 static tensor *from_fortran(tensor *t, const shape *s) {
     int64_t stride[MAX_RANK] = {0}, step = 1;
     for (int i = 0; i < s->rank; i++) {

@@ -1,6 +1,6 @@
-/* read.c — the reading half of stream.h. A reader holds a block of the file's bytes and, for a gzip file, a zlib
- * stream that turns them into content. A file is gzip when it starts with gzip's two magic bytes, whatever
- * its name. */
+/* read.c — the reading half of stream.h. A reader holds a block of the file's bytes and, for a gzip file, a
+ * zlib stream that turns them into content. A file is gzip when it starts with gzip's two magic bytes,
+ * whatever its name. */
 #include "engine/io/stream.h"
 
 #include <errno.h>

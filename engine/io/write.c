@@ -1,5 +1,6 @@
-/* write.c — the writing half of stream.h. A regular file is written under a temporary name in its folder and renamed
- * when it is whole, so that neither a failure nor an interrupt leaves half a file or harms an old one. */
+/* write.c — the writing half of stream.h. A regular file is written under a temporary name in its folder
+ * and renamed when it is whole, so that neither a failure nor an interrupt leaves half a file or harms an
+ * old one. */
 #include "engine/io/stream.h"
 
 #include <errno.h>

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A group setup that makes an empty folder the current one, and the teardown that removes it with the files in it. */
+/* A group setup that makes an empty folder the current one, and the teardown that removes it with the files
+ * in it. */
 int files_setup(void **state);
 int files_teardown(void **state);
 

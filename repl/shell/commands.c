@@ -1,0 +1,188 @@
+/* commands.c — from a line that starts with `:` or `?` to a command's function. */
+#include "repl/shell/commands.h"
+
+#include <string.h>
+
+const command commands[] = {
+#define GROUP(title) {NULL, NULL, title, NULL},
+#define COMMAND(name, arguments, doc, function) {#name, arguments, doc, function},
+#include "repl/shell/commands.def"
+#undef COMMAND
+#undef GROUP
+};
+const int command_count = sizeof commands / sizeof *commands;
+
+const command *command_find(const char *name, size_t length) {
+    for (int i = 0; i < command_count; i++)
+        if (commands[i].name && strlen(commands[i].name) == length &&
+            memcmp(commands[i].name, name, length) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Short forms, as other prompts have them. */
+static const struct {
+    const char *name, *command;
+} short_forms[] = {{"h", "help"}, {"q", "quit"}, {"exit", "quit"}, {"load", "run"}, {"u", "undo"}};
+
+static const command *find_with_short_forms(const char *name, size_t length) {
+    const command *found = command_find(name, length);
+    for (size_t i = 0; !found && i < sizeof short_forms / sizeof *short_forms; i++)
+        if (strlen(short_forms[i].name) == length && memcmp(short_forms[i].name, name, length) == 0)
+            found = command_find(short_forms[i].command, strlen(short_forms[i].command));
+    return found;
+}
+
+static status unknown_command(shell *sh, const char *name, size_t length) {
+    const command *near = NULL;
+    for (int i = 0; i < command_count && length > 0 && !near; i++)
+        if (commands[i].name && strncmp(commands[i].name, name, length < 3 ? length : 3) == 0)
+            near = &commands[i];
+    fail(&sh->c->err, STATUS_NAME, 804, "there is no command `:%.*s`", (int)(length < 60 ? length : 60),
+         name);
+    if (near) return fail_hint(&sh->c->err, "did you mean :%s? :help lists the commands", near->name);
+    return fail_hint(&sh->c->err, ":help lists the commands");
+}
+
+status command_usage(shell *sh, const char *name) {
+    const command *c = command_find(name, strlen(name));
+    fail(&sh->c->err, STATUS_VALUE, 805, "`:%s` can't make sense of its arguments", name);
+    return fail_hint(&sh->c->err, ":%s%s%s %s", name, c->arguments[0] ? " " : "", c->arguments, c->doc);
+}
+
+status shell_command(shell *sh, const char *line, size_t length, span where) {
+    error_clear(&sh->c->err);
+    char *copy = mem_copy_text(line, length);
+    if (!copy) return fail_memory(&sh->c->err, length + 1);
+    while (length > 0 && is_blank(copy[length - 1])) copy[--length] = '\0';
+    char *name = copy + 1;
+    const command *c;
+    char *args = name;
+    if (copy[0] == '?') {
+        c = command_find("help", 4);
+    } else {
+        size_t n = strcspn(name, " \t\r");
+        c = find_with_short_forms(name, n);
+        args = name + n;
+        if (!c) unknown_command(sh, name, n);
+    }
+    while (is_blank(*args)) args++;
+    if (c) {
+        const char *outer_text = sh->command_text;
+        span outer_where = sh->command_where;
+        sh->command_text = copy;
+        sh->command_where = where;
+        c->run(sh, args);
+        sh->command_text = outer_text;
+        sh->command_where = outer_where;
+    }
+    mem_free(copy);
+    return sh->c->err.code;
+}
+
+/* ---- arguments ---- */
+
+/* The length of the word at the start of s: up to a blank, or to the closing quote. */
+static size_t word_length(const char *s, size_t length) {
+    if (length > 0 && (s[0] == '"' || s[0] == '\'')) {
+        const char *end = memchr(s + 1, s[0], length - 1);
+        return end ? (size_t)(end - s) + 1 : length;
+    }
+    size_t n = 0;
+    while (n < length && !is_blank(s[n])) n++;
+    return n;
+}
+
+static void trim(command_args *a) {
+    while (a->length > 0 && is_blank(a->rest[0])) a->rest++, a->length--;
+    while (a->length > 0 && is_blank(a->rest[a->length - 1])) a->length--;
+}
+
+static bool starts(const command_args *a, const char *word) {
+    size_t n = strlen(word);
+    return a->length >= n && memcmp(a->rest, word, n) == 0 && (a->length == n || is_blank(a->rest[n]));
+}
+
+static bool ends(const command_args *a, const char *word) {
+    size_t n = strlen(word);
+    return a->length > n && memcmp(a->rest + a->length - n, word, n) == 0 &&
+           is_blank(a->rest[a->length - n - 1]);
+}
+
+/* Where ` --out FILE` begins when it is the end of the rest. */
+static size_t out_at_end(const command_args *a) {
+    for (size_t i = a->length; i-- > 1;) {
+        if (a->length - i < 6 || memcmp(a->rest + i, "--out", 5) != 0) continue;
+        if (!is_blank(a->rest[i - 1]) || !is_blank(a->rest[i + 5])) continue;
+        size_t at = i + 5;
+        while (at < a->length && is_blank(a->rest[at])) at++;
+        return at < a->length && at + word_length(a->rest + at, a->length - at) == a->length ? i : 0;
+    }
+    return 0;
+}
+
+static status take_out(shell *sh, command_args *a, size_t at) {
+    size_t begin = at + 5;
+    while (begin < a->length && is_blank(a->rest[begin])) begin++;
+    size_t n = word_length(a->rest + begin, a->length - begin);
+    if (n == 0) return fail(&sh->c->err, STATUS_VALUE, 805, "--out needs the name of a file");
+    if (a->out) return fail(&sh->c->err, STATUS_VALUE, 805, "--out is given twice");
+    a->out = command_path(sh, a->rest + begin, n);
+    if (!a->out) return sh->c->err.code;
+    if (at == 0) {
+        a->rest += begin + n;
+        a->length -= begin + n;
+    } else {
+        a->length = at;
+    }
+    return STATUS_OK;
+}
+
+status command_split(shell *sh, const char *args, command_args *a) {
+    *a = (command_args){.rest = args, .length = strlen(args)};
+    for (bool changed = true; changed;) {
+        changed = true;
+        trim(a);
+        size_t at;
+        if (starts(a, "--json")) {
+            a->json = true;
+            a->rest += 6;
+            a->length -= 6;
+        } else if (ends(a, "--json")) {
+            a->json = true;
+            a->length -= 6;
+        } else if (starts(a, "--out") || (at = out_at_end(a)) > 0) {
+            if (take_out(sh, a, starts(a, "--out") ? 0 : at)) return sh->c->err.code;
+        } else {
+            changed = false;
+        }
+    }
+    a->json |= sh->json;
+    return STATUS_OK;
+}
+
+void command_args_free(command_args *a) {
+    mem_free(a->out);
+    a->out = NULL;
+}
+
+char *command_path(shell *sh, const char *s, size_t length) {
+    if (length >= 2 && (s[0] == '"' || s[0] == '\'') && s[length - 1] == s[0]) s++, length -= 2;
+    char *path = length > 0 ? mem_copy_text(s, length) : NULL;
+    if (length == 0)
+        fail(&sh->c->err, STATUS_VALUE, 805, "the name of a file is missing");
+    else if (!path)
+        fail_memory(&sh->c->err, length + 1);
+    return path;
+}
+
+status command_evaluate(shell *sh, const char *expression, size_t length, value *out) {
+    span where = sh->command_where;
+    where.begin += (uint32_t)(expression - sh->command_text);
+    where.end = where.begin + (uint32_t)length;
+    return session_evaluate(sh->session, where, out);
+}

@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+"""Drives the prompt through a pseudo terminal, as hands would: typing, Tab, history, paste, Ctrl-C, Ctrl-D.
+
+    prompt.py PROGRAM [NAME...]     runs all tests, or those named
+
+Each test is a function below; it fails by an AssertionError. Screens are compared as text without the terminal's
+codes."""
+
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import traceback
+
+PATIENCE = 60  # seconds until something that must happen has not
+CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\x07|\r")
+
+
+class Terminal:
+    """The program on a terminal of its own."""
+
+    def __init__(self, program, home, args=("--no-init",), term="xterm", size=(24, 80)):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            try:
+                os.chdir(home)
+                env = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "LC_", "LINES", "COLUMNS"))}
+                env.update(HOME=str(home), TERM=term, LANG="C.UTF-8", LC_ALL="C.UTF-8", INPUTRC="/dev/null")
+                os.execve(program, [program, *args], env)
+            except OSError as e:
+                os.write(2, f"{program}: {e}\n".encode())
+            os._exit(127)
+        self.resize(*size)
+        self.raw = ""
+        self.status = None
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def write(self, keys):
+        os.write(self.fd, keys.encode())
+
+    def screen(self):
+        return CODES.sub("", self.raw)
+
+    def expect(self, pattern, seconds=PATIENCE):
+        """Reads until the screen since the last call matches; returns that part of it."""
+        deadline = time.monotonic() + seconds
+        while not re.search(pattern, self.screen()):
+            ready, _, _ = select.select([self.fd], [], [], max(0, deadline - time.monotonic()))
+            chunk = b""
+            if ready:
+                try:
+                    chunk = os.read(self.fd, 65536)
+                except OSError:  # the other end is closed
+                    pass
+            if not chunk:
+                raise AssertionError(f"no {pattern!r} on the screen:\n{self.screen()}")
+            self.raw += chunk.decode(errors="backslashreplace")
+        shown, self.raw = self.screen(), ""
+        return shown
+
+    def prompt(self):
+        """What is shown up to the next prompt."""
+        shown = self.expect(r"(^|\n)(> |\. )$")
+        return shown[:-2]
+
+    def run(self, line):
+        """Types a line; what it shows, without the echo."""
+        self.write(line + "\r")
+        return self.prompt().partition("\n")[2].rstrip("\n")
+
+    def drain(self):
+        """Drops what is shown until nothing comes for a while."""
+        while select.select([self.fd], [], [], 0.3)[0]:
+            os.read(self.fd, 65536)
+        self.raw = ""
+
+    def cpu(self):
+        """Seconds of processor time that the program has used."""
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def leave(self, keys="\x04"):
+        if keys:
+            self.write(keys)
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() > deadline:
+                os.kill(self.pid, signal.SIGKILL)
+                raise AssertionError("the program does not end")
+            ready, _, _ = select.select([self.fd], [], [], 0.02)
+            if ready:
+                try:
+                    self.raw += os.read(self.fd, 65536).decode(errors="replace")
+                except OSError:
+                    pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(status)
+
+
+def equal(got, expected):
+    assert got == expected, f"got {got!r}, expected {expected!r}"
+
+
+# ---- tests ----
+
+def test_typing_and_leaving(program, home):
+    t = Terminal(program, home)
+    banner = t.prompt()
+    assert "tapedeck" in banner and len(banner.strip().split("\n")) <= 2, banner
+    equal(t.run("sum([1, 2, 3])"), "6")
+    equal(t.run("x = 4"), "x: 4")
+    equal(t.run("x;"), "")
+    equal(t.run(""), "")
+    assert t.run("nonsense").startswith("E201 name: nonsense"), "an error goes to the screen"
+    equal(t.run("x"), "4")
+    equal(t.leave(), 0)
+
+
+def test_statements_over_several_lines(program, home):
+    t = Terminal(program, home)
+    t.prompt()
+    t.write("def f(x) {\r")
+    equal(t.expect(r"\n(> |\. )$")[-2:], ". ")
+    equal(t.run("  x * 2"), "")
+    equal(t.run("}"), "")
+    equal(t.run("f(21)"), "42")
+    t.write("[1,\r")
+    t.expect(r"\n\. $")
+    t.write("\x03")  # drops all of it
+    t.expect(r"\^C\n> $")
+    equal(t.run("f(1)"), "2")
+    equal(t.leave(":quit 7\r"), 7)
+
+
+def test_completion(program, home):
+    (home / "some_data.csv").write_text("1,2\n")
+    t = Terminal(program, home)
+    t.prompt()
+    t.run("a_rather_long_name = 5")
+    equal(t.run("a_rat\t"), "5")
+    equal(t.run("tan\t0.0)"), "0.0")  # the bracket comes along
+    equal(t.run("sum([[1, 2]], ax\t0)").split("\n")[-1], "[1, 2]")  # axis=
+    t.run("r = {first: 1, second: 2}")
+    equal(t.run("r.sec\t"), "2")
+    assert "f32[1, 2]" in t.run("load('some\t)"), "a file within quotes"
+    assert "a_rather_long_name" in t.run(":va\t"), "a command"
+    t.write("mea\t\t")
+    t.expect(r"mean\($")
+    t.write("\x03")
+    t.prompt()
+    t.write("m\t\t")  # several: Tab twice lists them
+    listed = t.expect(r"> m$")
+    assert "max" in listed and "mean" in listed, listed
+    t.write("\x03")
+    t.prompt()
+    equal(t.leave(), 0)
+
+
+def test_history_lasts(program, home):
+    t = Terminal(program, home)
+    t.prompt()
+    t.run("111 + 1")
+    t.write("(2 +\r")
+    t.expect(r"\n\. $")
+    equal(t.run("3)"), "5")
+    equal(t.leave(), 0)
+    kept = home / ".local/state/tapedeck/history"
+    assert kept.exists() and (kept.parent.stat().st_mode & 0o77) == 0, "others must not read the history"
+    t = Terminal(program, home)
+    t.prompt()
+    equal(t.run("\x1b[A").split("\n")[-1], "5")  # arrow up: a statement of two lines is one entry
+    equal(t.run("\x12111").split("\n")[-1], "112")  # Ctrl-R searches
+    t.leave()
+    t = Terminal(program, home)
+    t.prompt()
+    assert "111 + 1" in t.run(":history"), "Ctrl-R found it"
+    os.kill(t.pid, signal.SIGKILL)  # nothing is lost with the process
+    t.leave("")
+    t = Terminal(program, home)
+    t.prompt()
+    assert ":history" in t.run("\x1b[A\x1b[A\x1b[B"), "the last statement was kept"
+    t.leave()
+
+
+def test_interrupts(program, home):
+    t = Terminal(program, home)
+    t.prompt()
+    t.run("x = 5; y = [1, 2]")
+    loops = ("while true {}", "for i in 0..100000000000 { x = i }", "def f(n) { while true { n += 1 } }; f(x)",
+             "while true { y = y + 1 }")
+    for loop in loops:
+        t.write(loop + "\r")
+        t.expect(r"\n$")
+        time.sleep(0.3)
+        before = t.cpu()
+        t.write("\x03")
+        shown = t.prompt()
+        used = t.cpu() - before
+        assert "interrupted" in shown, shown
+        assert used <= 0.1 + 0.02, f"{loop}: {used:.3f} s of processor time from Ctrl-C to the prompt"
+        equal(t.run("x"), "5")
+        equal(t.run("y").split("\n")[-1], "[1, 2]")
+    t.write("abc\x03")
+    assert "^C" in t.prompt()
+    equal(t.run("x"), "5")
+    equal(t.leave(), 0)
+
+
+def test_paste(program, home):
+    t = Terminal(program, home)
+    t.prompt()
+    t.write("\x1b[200~u = 1\ndef g(x) {\n  x + u\n}\ng(2)\x1b[201~")
+    time.sleep(0.2)
+    equal(t.run("").split("\n")[-2:], ["u: 1", "3"])
+    equal(t.leave(), 0)
+
+
+def test_colours(program, home):
+    def shows_colour(term, **environment):
+        os.environ.update(environment)
+        t = Terminal(program, home, term=term)
+        for k in environment:
+            del os.environ[k]
+        t.prompt()
+        t.write("nonsense\r[1, 2]\r")
+        time.sleep(0.1)
+        t.expect(r"\[1, 2\]\n> $")
+        t.write("foo\r")
+        deadline = time.monotonic() + PATIENCE
+        while "E201" not in t.raw and time.monotonic() < deadline:
+            t.raw += os.read(t.fd, 65536).decode()
+        coloured = "\x1b[1;31m" in t.raw
+        t.prompt()
+        t.leave()
+        return coloured
+
+    assert shows_colour("xterm")
+    assert not shows_colour("dumb")
+    assert not shows_colour("xterm", NO_COLOR="1")
+
+
+def test_window(program, home):
+    t = Terminal(program, home, size=(24, 60))
+    t.prompt()
+    narrow = t.run("arange(10000.0)").split("\n")[-1]
+    assert 30 < len(narrow) <= 60, narrow
+    t.resize(24, 120)
+    t.drain()
+    wide = t.run("arange(10000.0)").split("\n")[-1]
+    assert 90 < len(wide) <= 120, wide
+    t.leave()
+
+
+def test_start_up_file(program, home):
+    folder = home / ".config/tapedeck"
+    folder.mkdir(parents=True)
+    (folder / "init.td").write_text("x = 12\nprint('hello')\nnonsense\n")
+    t = Terminal(program, home, args=())
+    banner = t.prompt()
+    assert "hello" in banner and "init.td:3: E201" in banner and "x: 12" not in banner, banner
+    equal(t.run("x"), "12")
+    t.leave()
+    t = Terminal(program, home)
+    assert "hello" not in t.prompt()
+    t.leave()
+
+
+# ---- without a terminal ----
+
+def run(program, home, *args, stdin=b""):
+    done = subprocess.run([program, "--no-init", *args], cwd=home, input=stdin, capture_output=True, timeout=PATIENCE,
+                          check=False, env={"HOME": str(home), "PATH": "/usr/bin:/bin"})
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def test_exit_statuses(program, home):
+    equal(run(program, home, "-e", "sum([1, 2, 3])"), (0, "6\n", ""))
+    equal(run(program, home, "-e", "x = 2;", "-e", "x + 1"), (0, "3\n", ""))
+    code, out, err = run(program, home, "-e", "1 + 1\nnonsense\n3")
+    assert (code, out) == (1, "2\n") and err.startswith("-e:2: E201"), (code, out, err)
+    code, out, err = run(program, home, "-e", "assert(1 > 2, 'no')")
+    assert code == 3 and "no" in err, (code, err)
+    for usage in (("--nonsense",), ("-e",), ("--threads", "many"), ("no_such_file.td",)):
+        code, out, err = run(program, home, *usage)
+        assert code == 2 and out == "" and err, (usage, code, out, err)
+    equal(run(program, home, "--version")[0], 0)
+    assert "usage" in run(program, home, "--help")[1]
+    (home / "a.td").write_text("args; print(args[0], len(args))\n")
+    equal(run(program, home, "a.td", "one", "--two"), (0, "one 2\n", ""))
+    equal(run(program, home, "-e", ":quit 9", "-e", "print(1)"), (9, "", ""))
+
+
+def test_standard_input(program, home):
+    equal(run(program, home, stdin=b"x = 2;\nx * 3\n"), (0, "6\n", ""))
+    equal(run(program, home, stdin=b""), (0, "", ""))
+    for junk in (b"\x00\xff\xfe\x00", b"\x7fELF\x02\x01\x01", b"((((", b"\x1b[31m", b"}\n" * 1000, b"(" * 100000):
+        code, out, err = run(program, home, stdin=junk)
+        assert code == 1 and out == "" and re.search(r"E\d+ ", err), (junk[:20], code, err)
+        assert "\x1b" not in err and "\x00" not in err, "a terminal must not see it"
+
+
+def test_signals_and_pipes(program, home):
+    child = subprocess.Popen([program, "--no-init", "-e", "print(1)\nwhile true {}"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, cwd=home, env={"HOME": str(home)})
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    out, _ = child.communicate(timeout=PATIENCE)
+    equal((child.returncode, out), (130, b"1\n"))
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([program, "--no-init", "-e", "1"], stdout=full, stderr=subprocess.PIPE, check=False,
+                                  timeout=PATIENCE, env={"HOME": str(home)})
+        assert done.returncode == 1 and b"E802" in done.stderr, done
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    done = subprocess.run([program, "--no-init", "-e", "1"], stdout=write_end, stderr=subprocess.PIPE, check=False,
+                          timeout=PATIENCE, env={"HOME": str(home)})
+    os.close(write_end)
+    equal((done.returncode, done.stderr), (1, b""))
+
+
+def main():
+    program, *names = sys.argv[1:]
+    program = str(pathlib.Path(program).resolve())
+    tests = [(k, v) for k, v in globals().items() if k.startswith("test_") and (not names or k in names)]
+    failed = 0
+    for name, test in tests:
+        with tempfile.TemporaryDirectory() as home:
+            begin = time.monotonic()
+            try:
+                test(program, pathlib.Path(home))
+                print(f"passed  {name}  ({time.monotonic() - begin:.1f} s)", flush=True)
+            except AssertionError:
+                failed += 1
+                print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(tests)} tests, {failed} failed")
+    return 1 if failed or not tests else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
