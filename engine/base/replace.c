@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 static status fail_write(error *e, const char *path, int why) {
-    return fail(e, STATUS_IO, 690, "can't write %s: %s", path, strerror(why));
+    return fail(e, STATUS_IO, why == ENOSPC || why == EDQUOT ? 622 : 621, "can't write %s: %s", path,
+                strerror(why));
 }
 
 /* Makes the file beside, with the rights of the one that it replaces or of a new one. -1 with errno. */

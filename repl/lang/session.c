@@ -254,6 +254,43 @@ status session_evaluate(session *s, span where, value *out) {
     return st;
 }
 
+/* The statements of a tree, one after the other, up to the first that fails. */
+static status perform_all(session *s, const ast_node *root) {
+    status st = intern_names(s, root);
+    for (uint32_t i = 0; i < root->count && !st; i++) {
+        const ast_node *n = root->child[i];
+        value v = {0};
+        if (n->kind == AST_COMMAND)
+            fail(&s->c->err, STATUS_UNSUPPORTED, E_UNFINISHED, "commands can't be used here");
+        st = n->kind == AST_COMMAND ? s->c->err.code : eval_statement(s, n, &v);
+        value_release(v);
+        if (st) error_at(s, n->where, st);
+    }
+    return st;
+}
+
+status session_perform(session *s, span where, bool keep) {
+    ast *tree, *outer = s->tree;
+    const session_host *host = s->host;
+    error_clear(&s->c->err);
+    status st = parse_program_part(s->sources, where.source, where.begin, where.end, &s->c->err, &tree);
+    if (st) return st;
+    bindings_begin(s);
+    s->tree = tree;
+    if (!keep) s->host = NULL;
+    st = perform_all(s, ast_root(tree));
+    s->tree = outer;
+    s->host = host;
+    reset(s);
+    if (st || !keep)
+        bindings_rollback(s);
+    else
+        bindings_commit(s);
+    if (st == STATUS_INTERRUPT) atomic_store(&s->c->interrupt, 0);
+    ast_release(tree);
+    return st;
+}
+
 const value *session_output(const session *s, int n) {
     if (n < 1 || n > s->output_count || n <= s->output_count - SESSION_OUTPUTS) return NULL;
     const value *v = &s->outputs[(n - 1) % SESSION_OUTPUTS];

@@ -55,6 +55,11 @@ void session_render_error(const session *s, text *out);
  * is a new reference. May be called from a command. */
 status session_evaluate(session *s, span where, value *out);
 
+/* Runs the statements in bytes [begin, end) of source `source` (a command's argument) as one transaction,
+ * without echo. With `keep` false it is a rehearsal: what it prints or warns of is dropped, and bindings and
+ * the random stream are as before when it returns. May be called from a command. */
+status session_perform(session *s, span where, bool keep);
+
 /* ---- bindings ---- */
 
 /* The value of a top-level name, borrowed; NULL when it is not bound by the user. */

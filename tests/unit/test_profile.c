@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profiler/calibration.h"
+#include "profiler/predict.h"
 #include "profiler/report.h"
 #include "profiler/tracer.h"
 #include "tests/harness/frozen.h"
@@ -172,6 +173,43 @@ static void names_outlive_programs(void **state) {
     context_free(c);
 }
 
+/* What enters and leaves a kernel is counted once; sizes are those of the traced call. */
+static void predicts_times(void **state) {
+    context *c = context_new(1);
+    tensor *x[3];
+    (void)state;
+    make_inputs(c, x);
+    program *p = freeze_body(c, layer, x, 3);
+    assert_non_null(p);
+    const graph *g = program_graph(p);
+    int kernels = program_kernel_count(p);
+    program_kernel list[16];
+    for (int k = 0; k < kernels; k++) list[k] = program_kernel_at(p, k);
+    machine_limits m = {.lanes = 1,
+                        .flops = 1e18}; /* memory alone counts, 1 GB/s: a byte takes a nanosecond */
+    for (int i = 0; i < LIMIT_LEVELS; i++) {
+        m.memory[i].bytes = 1 << 30;
+        m.memory[i].rate = 1e9;
+    }
+    double ns[64];
+    assert_true(g->node_count <= 64);
+    assert_true(predict_times(g, list, kernels, &m, ns));
+    /* matmul: x (60 x 70), w (70 x 50) in, 60 x 50 out; then 60 x 50 and the bias of 50 in, 60 sums out. */
+    double product = 4 * (60 * 70 + 70 * 50 + 60 * 50), rest = 4 * (60 * 50 + 50 + 60), sum = 0;
+    for (uint32_t i = 0; i < g->node_count; i++) sum += ns[i];
+    assert_int_equal(kernels, 2);
+    assert_true(fabs(sum - product - rest) < 0.5);
+    assert_true(fabs(ns[list[0].nodes[0]] - product) < 0.5);
+    /* Without kernels each node stands alone, and moves more. */
+    assert_true(predict_times(g, NULL, 0, &m, ns));
+    double alone = 0;
+    for (uint32_t i = 0; i < g->node_count; i++) alone += ns[i];
+    assert_true(alone > sum);
+    program_free(p);
+    for (int i = 0; i < 3; i++) tensor_release(x[i]);
+    context_free(c);
+}
+
 static void measures_the_machine(void **state) {
     context *c = context_new(2);
     (void)state;
@@ -196,9 +234,8 @@ static void measures_the_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_eager_ops),
-        cmocka_unit_test(ids_lead_to_kernels),
-        cmocka_unit_test(names_outlive_programs),
+        cmocka_unit_test(records_eager_ops),      cmocka_unit_test(ids_lead_to_kernels),
+        cmocka_unit_test(names_outlive_programs), cmocka_unit_test(predicts_times),
         cmocka_unit_test(measures_the_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
