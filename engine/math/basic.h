@@ -27,9 +27,9 @@ VM_FN float vm_sigmoid_f32(float x) {
     uint32_t u = vm_exp_clamp_f32(a * -VM_LOG2E_F32 + VM_EXP_ROUNDER_F32), half = u >> 1;
     float n = vm_from_bits_f32(u) - VM_EXP_ROUNDER_F32;
     float r = (a + n * VM_LN2_HI_F32) + n * VM_LN2_LO_F32;
-    float w = vm_expm1_core_f32(vm_keep_f32(!(a > 104.0f), r));
-    float q0 = vm_from_bits_f32(half << 23), q1 = vm_from_bits_f32((u - half) << 23);
-    int left = x < 0.0f;
+    int some = !(a > 104.0f), left = x < 0.0f; /* else q is 0 */
+    float w = vm_expm1_core_f32(vm_keep_f32(some, r));
+    float q0 = vm_from_bits_f32(half << 23), q1 = vm_keep_f32(some, vm_from_bits_f32((u - half) << 23));
     float y = vm_select_f32(left, 1.0f, 1.0f + w) / ((1.0f + q0 * q1) + w);
     return y * vm_select_f32(left, q0, 1.0f) * vm_select_f32(left, q1, 1.0f);
 }

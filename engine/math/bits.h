@@ -74,9 +74,9 @@ VM_FN double vm_copysign_f64(double magnitude, double sign) {
                             (vm_bits_f64(sign) & 0x8000000000000000u));
 }
 
-/* Selection, c being 0 or 1. In f32 by masks: both arms are always computed, so that, unlike `?:`, it can't tempt
- * the compiler to split a loop's body in two (each with its own division), and it costs less than a variable blend
- * on most processors. In f64 by `?:`, since GCC has no 64-bit masks from comparisons for SSE2. */
+/* Selection, c being 0 or 1. In f32 by masks: both arms are always computed, so that, unlike `?:`, it can't
+ * tempt the compiler to split a loop's body in two (each with its own division), and it costs less than a
+ * variable blend on most processors. In f64 by `?:`, since GCC makes no 64-bit masks for SSE2. */
 VM_FN float vm_select_f32(int c, float a, float b) {
     uint32_t mask = 0u - (uint32_t)c;
     return vm_from_bits_f32((vm_bits_f32(a) & mask) | (vm_bits_f32(b) & ~mask));

@@ -52,7 +52,8 @@ VM_FN double vm_exp2_core_f64(double w) {
     return p * vm_from_bits_f64(vm_bits_f64(t) << 52);
 }
 
-/* erfc of |x| <= 25 to f32 accuracy: relative error 2^-29 down to the smallest f32 denormal, less than it beyond. */
+/* erfc of |x| <= 25 to f32 accuracy: relative error 2^-29 down to the smallest f32 denormal, and positive but
+ * below it beyond. */
 VM_FN double vm_erfc_core_f64(double x) {
     double a = vm_abs_f64(x);
     double u = (a - 3.0) / (a + 3.0);

@@ -24,10 +24,12 @@ VM_FN float vm_expm1_core_f32(float r) {
     return r + r * r * q;
 }
 
-/* p * 2^n, rounded once, where `u` has n + 254 in its low bits and -252 <= n <= 256: two factors 2^(n/2). */
-VM_FN float vm_scale2_f32(float p, uint32_t u) {
+/* p * 2^n, rounded once, where `u` has n + 254 in its low bits and -252 <= n <= 256: two factors 2^(n/2).
+ * Without `some` the result is +0, and made without touching a denormal, which would cost a hundred cycles:
+ * masked softmax scores are exactly this case. */
+VM_FN float vm_scale2_f32(float p, uint32_t u, int some) {
     uint32_t half = u >> 1;
-    return p * vm_from_bits_f32(half << 23) * vm_from_bits_f32((u - half) << 23);
+    return p * vm_from_bits_f32(half << 23) * vm_keep_f32(some, vm_from_bits_f32((u - half) << 23));
 }
 
 /* The bits of VM_ROUNDER_F32 + 254 + n, with n brought into [-151, 130] as integers: cheap, and right for
@@ -39,26 +41,27 @@ VM_FN uint32_t vm_exp_clamp_f32(float t) {
     return (uint32_t)(u < high ? u : high);
 }
 
-/* Above 89, r grows with x and the result overflows by itself; below -104 r is 0 and 2^-151 rounds to 0. */
+/* Above 89, r grows with x and the result overflows by itself; below -104 it is 0. */
 VM_FN float vm_exp_f32(float x) {
     uint32_t u = vm_exp_clamp_f32(x * VM_LOG2E_F32 + VM_EXP_ROUNDER_F32);
     float n = vm_from_bits_f32(u) - VM_EXP_ROUNDER_F32;
     float r = (x - n * VM_LN2_HI_F32) - n * VM_LN2_LO_F32;
-    r = vm_keep_f32(!(x < -104.0f), r);
-    return vm_scale2_f32(1.0f + vm_expm1_core_f32(r), u);
+    int some = !(x < -104.0f);
+    return vm_scale2_f32(1.0f + vm_expm1_core_f32(vm_keep_f32(some, r)), u, some);
 }
 
 VM_FN float vm_exp2_f32(float x) {
     uint32_t u = vm_exp_clamp_f32(x + VM_EXP_ROUNDER_F32);
     float r = x - (vm_from_bits_f32(u) - VM_EXP_ROUNDER_F32);
-    r = vm_keep_f32(!(x < -150.0f), r);
+    int some = !(x < -150.0f);
+    r = vm_keep_f32(some, r);
     float q = 0x1.41f8a2p-13f;
     q = q * r + 0x1.5f3e3ep-10f;
     q = q * r + 0x1.3b2e34p-7f;
     q = q * r + 0x1.c6af2cp-5f;
     q = q * r + 0x1.ebfbdap-3f;
     q = q * r + 0x1.62e43p-1f;
-    return vm_scale2_f32(1.0f + r * q, u);
+    return vm_scale2_f32(1.0f + r * q, u, some);
 }
 
 /* exp(r) - 1 for |r| <= ln2/2 with an error relative to the result. */
@@ -71,7 +74,7 @@ VM_FN float vm_expm1_relative_f32(float r) {
     return r + r * r * q;
 }
 
-/* 2^n p + (2^n - 1) with p = exp(r) - 1, which is p itself for n = 0; -1 below -20. For n = 128 the factor 2^n is
+/* 2^n p + (2^n - 1) with p = exp(r) - 1, which is p itself for n = 0; -1 below -20. For n = 128 the factor is
  * 2^127 and the result is doubled; above 89 r grows until it overflows. */
 VM_FN float vm_expm1_f32(float x) {
     int32_t u = (int32_t)vm_bits_f32(x * VM_LOG2E_F32 + VM_ROUNDER_F32), low = 0x4b400000 - 30,

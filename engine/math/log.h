@@ -62,11 +62,12 @@ VM_FN float vm_log2_f32(float x) {
 
 VM_FN float vm_log1p_f32(float x) {
     float w = 1.0f + x;
-    float lost = x - (w - 1.0f); /* what rounding took from 1 + x */
+    float lost = vm_keep_f32(x < vm_inf_f32(), x - (w - 1.0f)); /* what rounding took from 1 + x */
     uint32_t u = vm_bits_f32(w);
     int32_t k = (int32_t)(u - 0x3f3504f3u) >> 23;
     uint32_t shift = (uint32_t)k << 23;
-    float scaled = lost * vm_from_bits_f32(0x40000000u - shift) * 0.5f; /* 2^(1-k) / 2, since k may be 128 */
+    int32_t scale = (int32_t)(0x3f800000u - shift); /* 2^-k, or 0 for k = 128, where nothing was lost */
+    float scaled = lost * vm_from_bits_f32((uint32_t)(scale > 0 ? scale : 0));
     float f = (vm_from_bits_f32(u - shift) - 1.0f) + scaled;
     return vm_copysign_f32(vm_log_edges_f32(w, vm_log_core_f32(f, (float)k)), x);
 }

@@ -32,7 +32,7 @@ VM_FN float vm_pow_f32(float x, float y) {
     /* y = 0 is dealt with last, so here 0^y and inf^y are 0 or infinite. */
     r = vm_select_f32(ax == 0.0f, vm_keep_f32(y < 0.0f, inf), r);
     r = vm_select_f32(ax == inf, vm_keep_f32(y > 0.0f, inf), r);
-    /* A negative x: |y| plus 2^23 shows in its last bit whether y is odd; from 2^23 on |y| shows it itself. */
+    /* A negative x: |y| + 2^23 shows in its last bit whether y is odd; from 2^23 on |y| itself does. */
     float big = vm_keep_f32(ay < 0x1p23f, 0x1p23f), t = ay + big;
     int integer = t - big == ay, odd = (ay < 0x1p24f) & integer;
     uint32_t sign = (vm_bits_f32(t) << 31) & vm_bits_f32(x) & (0u - (uint32_t)odd);

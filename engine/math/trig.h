@@ -16,8 +16,8 @@ VM_FN double vm_mod4_f64(double v) {
     return v - ((v + 0x1.8p54) - 0x1.8p54);
 }
 
-/* |x| in quarter turns: the fraction in [-1/2, 1/2] is returned, *quadrant gets the whole part modulo 4 in its low
- * two bits (the bits above are noise). NaN and infinity give NaN. t2 stays below 2^25 and needs no modulo. */
+/* |x| in quarter turns: the fraction in [-1/2, 1/2] is returned, *quadrant gets the whole part modulo 4 in
+ * its low two bits (the bits above are noise). NaN and infinity give NaN. t2 is below 2^25: no modulo needed. */
 VM_FN double vm_turns_f32(float x, uint32_t *quadrant) {
     double a = (double)vm_abs_f32(x);
     uint32_t near0 = vm_mask_less(vm_bits_f32(x) & 0x7fffffffu, 0x67800000u); /* 2^80 */
@@ -105,7 +105,8 @@ VM_FN float vm_asin_f32(float x) {
     return vm_copysign_f32(high + (g * t + (low + g * tail)), x);
 }
 
-/* pi/2 - asin(x) in the middle, 2 asin(sqrt((1 - x) / 2)) on the right, pi minus the mirror image on the left. */
+/* pi/2 - asin(x) in the middle, 2 asin(sqrt((1 - x) / 2)) on the right, pi minus its mirror image on the
+ * left. */
 VM_FN float vm_acos_f32(float x) {
     float a = vm_abs_f32(x);
     int small = vm_bits_f32(a) < 0x3f000000u;
