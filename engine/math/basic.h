@@ -20,18 +20,19 @@ VM_FN double vm_fmod_f64(double x, double y) {
     return fmod(x, y);
 }
 
-/* With exp(|x|) = 2^n (1 + w) and q = 2^-n: q / (1 + q + w) on the left, (1 + w) / (1 + q + w) on the right.
- * The factor q of the left side comes last, in two halves, so that denormal results are rounded once. */
+/* With exp(|x|) = 2^n (1 + w) and q = 2^-n: v = q / (1 + q + w) on the left, 1 - v on the right. The factor q comes
+ * last, in two halves, so that denormal results are rounded once; beyond 104 it is 0. */
 VM_FN float vm_sigmoid_f32(float x) {
     float a = vm_abs_f32(x);
     uint32_t u = vm_exp_clamp_f32(a * -VM_LOG2E_F32 + VM_EXP_ROUNDER_F32), half = u >> 1;
     float n = vm_from_bits_f32(u) - VM_EXP_ROUNDER_F32;
     float r = (a + n * VM_LN2_HI_F32) + n * VM_LN2_LO_F32;
-    int some = !(a > 104.0f), left = x < 0.0f; /* else q is 0 */
+    int some = !(a > 104.0f);
     float w = vm_expm1_core_f32(vm_keep_f32(some, r));
     float q0 = vm_from_bits_f32(half << 23), q1 = vm_keep_f32(some, vm_from_bits_f32((u - half) << 23));
-    float y = vm_select_f32(left, 1.0f, 1.0f + w) / ((1.0f + q0 * q1) + w);
-    return y * vm_select_f32(left, q0, 1.0f) * vm_select_f32(left, q1, 1.0f);
+    float q = q0 * q1, top = 1.0f + q, lost = q - (top - 1.0f); /* what rounding took from 1 + q */
+    float v = 1.0f / (top + (w + lost)) * q0 * q1;
+    return vm_select_f32(x < 0.0f, v, 1.0f - v);
 }
 VM_FN double vm_sigmoid_f64(double x) {
     double e = exp(-vm_abs_f64(x));
