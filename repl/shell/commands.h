@@ -27,6 +27,22 @@ const command *command_find(const char *name, size_t length);
 /* Name of topic i of :help, NULL behind the last (cmd_help.c). */
 const char *help_topic(int i);
 
+/* Options of a command, taken from either end of its arguments; what is between them is `rest`. --json is
+ * given when the program's own --json is. */
+typedef struct command_option {
+    const char *name; /* "--runs" */
+    bool valued;      /* the next word (which may be quoted) is its value */
+    bool given;
+    char *value; /* owned; NULL without one */
+} command_option;
+typedef struct option_args {
+    const char *rest; /* into the command's text, not NUL-terminated at `length` */
+    size_t length;
+} option_args;
+/* There are `count` options; command_options_free frees their values, also after a failure. */
+status command_options(shell *sh, const char *args, command_option *options, int count, option_args *out);
+void command_options_free(command_option *options, int count);
+
 /* Arguments taken apart: --json and --out FILE from either end (FILE may be quoted), and the rest between
  * them. */
 typedef struct command_args {
