@@ -110,6 +110,10 @@ int trace_inputs(const trace *t) {
     return t->g->input_count;
 }
 
+const graph *trace_graph(const trace *t) {
+    return t->g;
+}
+
 /* The value of a tensor in the graph: a traced one's own, or a constant. */
 static status value_of(trace *t, tensor *x, value_id *out) {
     context *c = t->c;

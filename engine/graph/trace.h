@@ -26,6 +26,8 @@ tensor *trace_input_meta(trace *t, const meta *m, const char *name, const char *
 tensor *trace_capture(trace *t, tensor *outside, const char *name);
 /* The captured tensors' numbers: *first is the first hidden input. */
 int trace_inputs(const trace *t);
+/* The graph as far as it is built: for asking what a traced value was computed from. */
+const graph *trace_graph(const trace *t);
 
 /* Ends tracing and restores the executor. The graph's outputs are `outputs` (traced tensors, or concrete
  * ones, which become constants), then, when the program drew random numbers, the advanced counter. */

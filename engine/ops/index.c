@@ -447,7 +447,7 @@ status compress_shape(op_call *call) {
         !dim_same(c->dims, mask->meta.shape.size[0], s.size[axis]))
         return misfit(call, "the mask must be a bool vector as long as the axis");
     if (!tensor_concrete(mask)) {
-        fail(&c->err, STATUS_FREEZE, 501, "the shape of the result depends on the values of the mask");
+        fail(&c->err, STATUS_FREEZE, 512, "the shape of the result depends on the values of the mask");
         return fail_hint(&c->err, "where(mask, x, 0) keeps the shape");
     }
     const uint8_t *m = tensor_data(mask);

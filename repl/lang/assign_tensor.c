@@ -45,7 +45,7 @@ static status fit(session *s, tensor *v, dtype d, const shape *to, span where, v
     if (!fits) {
         text want = {0};
         shape_print(s->c->dims, to, &want);
-        fail(&s->c->err, STATUS_SHAPE, 102, "%s does not fit the selected elements, of shape %s",
+        fail(&s->c->err, STATUS_SHAPE, E_SELECTED, "%s does not fit the selected elements, of shape %s",
              meta_text(s->c->dims, &v->meta, buffer, sizeof buffer), text_str(&want));
         text_free(&want);
         return error_at(s, where, s->c->err.code);
@@ -75,7 +75,7 @@ static status masked(session *s, tensor *box, const index_plan *p, tensor *v, va
     int rest = p->kept.rank - p->axis - p->picker->meta.shape.rank;
     if (v->meta.shape.rank > rest) {
         char buffer[120];
-        fail(&s->c->err, STATUS_SHAPE, 102, "%s for the elements that a mask selects",
+        fail(&s->c->err, STATUS_SHAPE, E_SELECTED, "%s for the elements that a mask selects",
              meta_text(s->c->dims, &v->meta, buffer, sizeof buffer));
         fail_hint(&s->c->err, "assign one value, or write a = where(mask, b, a) with b of a's shape");
         return s->c->err.code;
@@ -132,7 +132,7 @@ static status scattered(session *s, tensor *box, const index_plan *p, tensor *v,
         return fail_hint(e, "scatter_add adds by indices; or keep this line outside of freeze");
     }
     if (p->kept.rank + p->picker->meta.shape.rank - 1 > MAX_RANK)
-        return fail(e, STATUS_SHAPE, 102, "a tensor has at most %d axes", MAX_RANK);
+        return fail(e, STATUS_SHAPE, E_RANK, "a tensor has at most %d axes", MAX_RANK);
     shape wide, flat;
     picked_shapes(p, &wide, &flat);
     value values = {0}, lined = {0}, moved = {0}, mask = {0};

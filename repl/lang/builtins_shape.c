@@ -32,7 +32,7 @@ static status infer_size(session *s, tensor *x, int_list *sizes, int at) {
         else
             dim_print(t, sizes->v[i], &wanted);
     }
-    fail(&s->c->err, STATUS_SHAPE, 108, "reshape: no size fits -1 in (%s) for %s", text_str(&wanted),
+    fail(&s->c->err, STATUS_SHAPE, E_RESHAPE, "reshape: no size fits -1 in (%s) for %s", text_str(&wanted),
          meta_text(t, &x->meta, buffer, sizeof buffer));
     text_free(&wanted);
     return s->c->err.code;
@@ -48,7 +48,7 @@ static status run_reshape(session *s, const value *args, value *out) {
     for (int i = 0; i < sizes.count; i++) {
         if (!dim_known(sizes.v[i]) || sizes.v[i] >= 0) continue;
         if (sizes.v[i] != -1 || at >= 0)
-            return fail(&s->c->err, STATUS_SHAPE, 108,
+            return fail(&s->c->err, STATUS_SHAPE, E_RESHAPE,
                         "reshape: only one size may be negative, and it must be -1");
         at = i;
     }
@@ -103,7 +103,7 @@ static status run_squeeze(session *s, const value *args, value *out) {
         st = shape_axis(s->c->dims, &x->meta.shape, axes.v[i], &axis, &s->c->err);
         axes.v[i] = axis;
         if (!st && x->meta.shape.size[axis] != 1)
-            st = fail(&s->c->err, STATUS_SHAPE, 108, "squeeze: axis %d does not have size 1", axis);
+            st = fail(&s->c->err, STATUS_SHAPE, E_RESHAPE, "squeeze: axis %d does not have size 1", axis);
     }
     if (st) return st;
     shape to = {0};

@@ -157,7 +157,7 @@ status arg_string(session *s, const char *function, const char *name, value v, c
 static status ints_of_vector(session *s, const char *function, const char *name, tensor *t, int_list *out) {
     int64_t count;
     if (!dim_pin(s->c->dims, t->meta.shape.size[0], &count) || count > MAX_RANK)
-        return fail(&s->c->err, STATUS_SHAPE, 102, "%s: %s has more than %d entries", function, name,
+        return fail(&s->c->err, STATUS_SHAPE, E_RANK, "%s: %s has more than %d entries", function, name,
                     MAX_RANK);
     out->count = count;
     for (int64_t i = 0; i < count; i++) {
@@ -183,7 +183,7 @@ status arg_ints(session *s, const char *function, const char *name, value v, int
         return scalar_dim(s, v, what(buffer, function, name), &out->v[0]);
     }
     if (v.tuple->count > MAX_RANK)
-        return fail(&s->c->err, STATUS_SHAPE, 102, "%s: %s has more than %d entries", function, name,
+        return fail(&s->c->err, STATUS_SHAPE, E_RANK, "%s: %s has more than %d entries", function, name,
                     MAX_RANK);
     if (v.tuple->count == 1 &&
         (v.tuple->item[0].kind == VALUE_TUPLE ||

@@ -3,6 +3,11 @@
 #define TD_LANG_EVAL_ERRORS_H
 
 enum eval_error {
+    E_STACK = 121,
+    E_RESHAPE,
+    E_SELECTED,
+    E_RANK,
+
     E_UNKNOWN_NAME = 201,
     E_UNKNOWN_FIELD,
     E_WRONG_KIND = 211,

@@ -64,7 +64,7 @@ static status eval_type(session *s, const ast_node *n, value *out) {
     if (!(n->flags & AST_HAS_DIMS)) return STATUS_OK;
     if (n->count > MAX_RANK)
         return error_at(s, n->where,
-                        fail(&s->c->err, STATUS_SHAPE, 102, "a tensor has at most %d axes", MAX_RANK));
+                        fail(&s->c->err, STATUS_SHAPE, E_RANK, "a tensor has at most %d axes", MAX_RANK));
     type_dim sizes[MAX_RANK];
     for (uint32_t i = 0; i < n->count; i++) {
         const ast_node *d = n->child[i];
@@ -129,12 +129,12 @@ static status check_elements(session *s, const value *items, size_t count) {
         }
         const shape *a = &items[0].tensor->meta.shape, *b = &items[i].tensor->meta.shape;
         if (shape_same(s->c->dims, a, b)) continue;
-        fail(e, STATUS_SHAPE, 104, "brackets stack equal shapes: element 0 is %s, element %zu is %s",
+        fail(e, STATUS_SHAPE, E_STACK, "brackets stack equal shapes: element 0 is %s, element %zu is %s",
              value_describe(items[0], one, sizeof one), i, value_describe(items[i], other, sizeof other));
         return fail_hint(e, "write (a, b) for a tuple");
     }
     if (items[0].tensor->meta.shape.rank == MAX_RANK)
-        return fail(e, STATUS_SHAPE, 102, "a tensor has at most %d axes", MAX_RANK);
+        return fail(e, STATUS_SHAPE, E_RANK, "a tensor has at most %d axes", MAX_RANK);
     return STATUS_OK;
 }
 
@@ -151,7 +151,7 @@ static status common_dtype(session *s, tensor *const *in, size_t count, dtype *o
             strong = true;
             t = m->dtype;
         } else if (!dtype_promote(t, m->dtype, &t)) {
-            fail(&s->c->err, STATUS_DTYPE, 106, "f16 and bf16 have no common dtype");
+            fail(&s->c->err, STATUS_DTYPE, 105, "f16 and bf16 have no common dtype");
             return fail_hint(&s->c->err, "cast one of them: x as f32");
         }
     }

@@ -176,9 +176,9 @@ static status call_grad(session *s, derived_object *d, const arguments *a, span 
 
 /* ---- jacobian, hessian ---- */
 
-/* A tensor like y with 1 at element i and 0 elsewhere. */
-static tensor *one_at(session *s, const tensor *y, int64_t i) {
-    tensor *wide = tensor_new(s->c, DT_F64, &y->meta.shape);
+/* A tensor of y's dtype and of shape `size` with 1 at element i and 0 elsewhere. */
+static tensor *one_at(session *s, const tensor *y, const shape *size, int64_t i) {
+    tensor *wide = tensor_new(s->c, DT_F64, size);
     if (!wide) return NULL;
     double *data = tensor_data(wide);
     memset(data, 0, (size_t)tensor_count(wide) * sizeof *data);
@@ -188,9 +188,10 @@ static tensor *one_at(session *s, const tensor *y, int64_t i) {
     return r;
 }
 
-static status jacobian_rows(session *s, watched_call *w, tensor *y, int64_t count, value *rows) {
+static status jacobian_rows(session *s, watched_call *w, tensor *y, const shape *size, int64_t count,
+                            value *rows) {
     for (int64_t i = 0; i < count; i++) {
-        tensor *seed = one_at(s, y, i), *g = NULL;
+        tensor *seed = one_at(s, y, size, i), *g = NULL;
         status st = seed ? tape_gradient(w->tape, y, seed, w->x.items, 1, &g) : s->c->err.code;
         tensor_release(seed);
         if (st) return st;
@@ -202,7 +203,7 @@ static status jacobian_rows(session *s, watched_call *w, tensor *y, int64_t coun
 static status shape_jacobian(session *s, value stacked, tensor *y, tensor *x, value *out) {
     shape to = y->meta.shape;
     if (to.rank + x->meta.shape.rank > MAX_RANK)
-        return fail(&s->c->err, STATUS_SHAPE, 102, "a jacobian of %d axes: a tensor has at most %d",
+        return fail(&s->c->err, STATUS_SHAPE, E_RANK, "a jacobian of %d axes: a tensor has at most %d",
                     to.rank + x->meta.shape.rank, MAX_RANK);
     for (int i = 0; i < x->meta.shape.rank; i++) to.size[to.rank++] = x->meta.shape.size[i];
     tensor *t = op_reshape(s->c, stacked.tensor, &to);
@@ -210,16 +211,19 @@ static status shape_jacobian(session *s, value stacked, tensor *y, tensor *x, va
     return t ? STATUS_OK : s->c->err.code;
 }
 
-static status check_jacobian(session *s, const arguments *a, value y, int64_t *count) {
+/* *size is the result's shape; while freezing its sizes become fixed: there is one row per element. */
+static status check_jacobian(session *s, const arguments *a, value y, shape *size, int64_t *count) {
     char buffer[120];
     if (a->npos < 1 || a->pos[0].kind != VALUE_TENSOR)
         return fail(&s->c->err, STATUS_GRAD, E_GRAD_ARGUMENT, "jacobian and hessian are by one tensor");
-    if (y.kind != VALUE_TENSOR || !shape_known(&y.tensor->meta.shape) ||
-        !dtype_is_float(y.tensor->meta.dtype))
+    bool known = y.kind == VALUE_TENSOR && dtype_is_float(y.tensor->meta.dtype);
+    if (known) *size = y.tensor->meta.shape;
+    for (int i = 0; known && i < size->rank; i++) known = dim_pin(s->c->dims, size->size[i], &size->size[i]);
+    if (!known)
         return fail(&s->c->err, STATUS_GRAD, E_GRAD_RESULT,
                     "jacobian wants a float tensor of known size; it gave %s",
                     value_describe(y, buffer, sizeof buffer));
-    *count = tensor_count(y.tensor);
+    *count = shape_count(NULL, size);
     return STATUS_OK;
 }
 
@@ -228,12 +232,13 @@ static status call_jacobian(session *s, value f, const arguments *a, span where,
     value y = {0}, *rows = NULL, stacked = {0};
     int wrt = 0;
     int64_t count = 0;
+    shape size = {0};
     status st = watched_make(s, a, &wrt, 1, false, &w);
     if (!st) st = watched_run(s, f, &w, where, &y);
-    if (!st) st = check_jacobian(s, a, y, &count);
+    if (!st) st = check_jacobian(s, a, y, &size, &count);
     if (!st && !(rows = mem_calloc((size_t)count, sizeof *rows)))
         st = fail_memory(&s->c->err, (size_t)count * sizeof *rows);
-    if (!st) st = jacobian_rows(s, &w, y.tensor, count, rows);
+    if (!st) st = jacobian_rows(s, &w, y.tensor, &size, count, rows);
     if (!st) st = stack_values(s, rows, (size_t)count, where, &stacked);
     if (!st) st = shape_jacobian(s, stacked, y.tensor, w.x.items[0], out);
     for (int64_t i = 0; rows && i < count; i++) value_release(rows[i]);

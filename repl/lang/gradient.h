@@ -68,6 +68,9 @@ value tape_method(session *s);
 /* "grad", "value_and_grad", ... */
 const char *derived_name(derived_kind kind);
 
+/* Is it grad, value_and_grad, jacobian or hessian? They only make a function. */
+bool builtin_derives(const builtin *b);
+
 /* x under an identity of its own, on the outer tapes as the same value. */
 tensor *gradient_stand_in(session *s, tensor *x);
 

@@ -32,8 +32,11 @@ const value *lookup(session *s, uint64_t hash) {
     const symbol *name = symbol_find(&s->symbols, hash);
     if (!name || name->index >= s->env.capacity) return NULL;
     binding *b = &s->env.items[name->index];
-    if (!s->in_prelude) {
-        if (s->freezing) return freezing_read(s, name);
+    if (!s->in_prelude && s->freezing) {
+        v = freezing_read(s, name);
+        if (v || s->c->err.code) return v;
+        b = &s->env.items[name->index];
+    } else if (!s->in_prelude) {
         if (b->user.kind != VALUE_ABSENT) return &b->user;
         if (name == s->known.underscore) return session_output(s, s->output_count);
     }

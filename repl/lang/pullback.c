@@ -334,3 +334,8 @@ const builtin builtins_grad[] = {
     {"jvp", "f, x, dx", run_jvp, "(y, dy): f's value at x, and its derivative along dx"},
     {NULL, NULL, NULL, NULL},
 };
+
+bool builtin_derives(const builtin *b) {
+    return b->run == run_grad || b->run == run_value_and_grad || b->run == run_jacobian ||
+           b->run == run_hessian;
+}

@@ -56,6 +56,7 @@ typedef struct value {
         struct function_object *function; /* repl/lang/function.h */
         const struct builtin *builtin;    /* repl/lang/builtin.h */
         const op_info *op;
+        int64_t number; /* VALUE_ABSENT in patterns of freeze.c: which input or output stands here */
         struct derived_object *derived;   /* repl/lang/gradient.h */
         struct pullback_object *pullback; /* likewise */
         struct tape_object *tape;         /* likewise */

@@ -207,7 +207,7 @@ static void test_errors(void **state) {
     assert_int_equal(c->err.number, 101);
     assert_string_equal(c->err.message, "`@` needs equal inner sizes");
     assert_string_equal(c->err.hint, "x @ w.T gives f32[64, 10]");
-    assert_non_null(strstr(c->err.operands, "784 (x axis 1) is not 10 (w axis 0)"));
+    assert_non_null(strstr(c->err.operands, "784 (left axis 1) is not 10 (right axis 0)"));
     error_clear(&c->err);
     tensor *scalar = tensors_fill(c, DT_F32, 0, NULL, 1),
            *deep = tensors_fill(c, DT_F32, 3, (int64_t[]){3, 784, 2}, 1);
