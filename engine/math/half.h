@@ -68,6 +68,14 @@ VM_FN float vm_round_odd_f32(double x) {
     return vm_from_bits_f32(back != x ? u | 1u : u);
 }
 
+/* An i64 as f64, rounded to odd where it is inexact: one more rounding to 51 or fewer bits then gives what one rounding
+ * of the i64 gives. */
+VM_FN double vm_round_odd_i64(int64_t x) {
+    uint64_t a = x < 0 ? 0u - (uint64_t)x : (uint64_t)x, low = a & 0x7ffu;
+    a = (a >> 53) != 0u ? (a - low) | (low != 0u ? 0x800u : 0u) : a;
+    return x < 0 ? -(double)a : (double)a;
+}
+
 VM_FN double vm_f16_to_f64(uint16_t h) {
     return (double)vm_f16_to_f32(h);
 }
