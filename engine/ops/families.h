@@ -5,13 +5,14 @@
 
 #include "engine/ops/op.h"
 
-/* Rows of their own; a row that says no_gradient has no NAME_gradient. */
+/* Rows of their own, and the gradients that reductions name; a row that says no_gradient has none. */
 #define UNARY(...)
 #define BINARY(...)
 #define COMPARE(...)
 #define TERNARY(...)
 #define MIXED(...)
-#define REDUCE(...)
+#define REDUCE(name, class, width, autocast, samples, first, merge, last, gradient, ...)                     \
+    void gradient(gradient_call *k);
 #define FAULT(...)
 #define OP(name, ...)                                                                                        \
     status name##_shape(op_call *call);                                                                      \
@@ -36,8 +37,5 @@ status elementwise_eval(op_call *call, tensor **out);
 status reduce_shape(op_call *call);
 status reduce_eval(op_call *call, tensor **out);
 op_cost reduce_cost(const op_call *call);
-void sum_gradient(gradient_call *k);
-void mean_gradient(gradient_call *k);
-void extreme_gradient(gradient_call *k); /* max, min: shared evenly over ties */
 
 #endif
