@@ -8,14 +8,14 @@ x = d[:, :64] / 16                          # f32[1797, 64], 0 to 1
 y = d[:, 64] as i64                         # i64[1797], 0 to 9
 
 # Every fifth image is kept for the test.
-held = arange(1797) % 5 == 2
-x_test = x[held]; y_test = y[held]
-x_train = x[~held]; y_train = y[~held]
+held = arange(1797) % 5 == 2;
+x_test = x[held]; y_test = y[held];
+x_train = x[~held]; y_train = y[~held];
 print("training on", len(x_train), "images, testing on", len(x_test))
 
 # The network is a record of arrays, and a function of it.
 seed(42)
-start = {w1: 0.2 * randn(64, 64), b1: zeros(64), w2: 0.2 * randn(64, 10), b2: zeros(10)}
+start = {w1: 0.2 * randn(64, 64), b1: zeros(64), w2: 0.2 * randn(64, 10), b2: zeros(10)};
 def logits(m, x) = relu(x @ m.w1 + m.b1) @ m.w2 + m.b2
 def loss(m, x, y) = cross_entropy(logits(m, x), y)
 def accuracy(m, x, y) = mean(argmax(logits(m, x), axis=1) == y)
@@ -28,7 +28,7 @@ def step(m, x, y) {
 }
 
 # An epoch goes over the images in batches of 32 with any function that steps.
-batches = len(x_train) // 32
+batches = len(x_train) // 32;
 def epoch(step, m) {
     total = 0.0
     for i in 0..batches {
@@ -40,21 +40,21 @@ def epoch(step, m) {
 }
 
 # Eagerly: every operation runs at once.
-m = start
-t = time()
+m = start;
+t = time();
 for e in 0..5 { l, m = epoch(step, m); print("eager   epoch", e, " loss", l) }
-eager = (time() - t) / 5
+eager = (time() - t) / 5;
 
 # Frozen: forward, backward and update are one graph of fused kernels. It means the same, bit for bit.
-frozen_step = freeze(step)
-l, again = epoch(frozen_step, start)        # the first run traces and compiles
+frozen_step = freeze(step);
+l, again = epoch(frozen_step, start);       # the first run traces and compiles
 for e in 1..5 { l, again = epoch(frozen_step, again) }
 assert(all(again.w1 == m.w1) and all(again.w2 == m.w2), "frozen and eager training differ")
 print("after 5 epochs the frozen weights are the eager ones, bit for bit")
 
-t = time()
+t = time();
 for e in 5..40 { l, m = epoch(frozen_step, m); if e % 5 == 4 { print("frozen  epoch", e, " loss", l) } }
-frozen = (time() - t) / 35
+frozen = (time() - t) / 35;
 
 print("one epoch: eager", 1000 * eager, "ms, frozen", 1000 * frozen, "ms")
 print("the frozen step is", eager / frozen, "times as fast")
