@@ -49,7 +49,7 @@ VM_FN double vm_softplus_f64(double x) {
 
 /* One definition for f32 and f64. T: the C type, S: its suffix, LIMIT: from where all are
  * integers. */
-#define VM_BASIC(T, S, LIMIT, ZERO, ONE)                                                                     \
+#define VM_BASIC(T, S, LIMIT)                                                                                \
     VM_FN T vm_lowest_##S(void) {                                                                            \
         return -vm_inf_##S();                                                                                \
     }                                                                                                        \
@@ -57,7 +57,7 @@ VM_FN double vm_softplus_f64(double x) {
         return vm_inf_##S();                                                                                 \
     }                                                                                                        \
     VM_FN vm_bool vm_is_negative_##S(T x) {                                                                  \
-        return x < ZERO;                                                                                     \
+        return x < (T)0;                                                                                     \
     }                                                                                                        \
     VM_FN vm_bool vm_isnan_##S(T x) {                                                                        \
         return x != x;                                                                                       \
@@ -84,24 +84,24 @@ VM_FN double vm_softplus_f64(double x) {
         return -x;                                                                                           \
     }                                                                                                        \
     VM_FN T vm_rsqrt_##S(T x) {                                                                              \
-        return ONE / vm_sqrt_##S(x);                                                                         \
+        return (T)1 / vm_sqrt_##S(x);                                                                        \
     }                                                                                                        \
     VM_FN T vm_reciprocal_##S(T x) {                                                                         \
-        return ONE / x;                                                                                      \
+        return (T)1 / x;                                                                                     \
     }                                                                                                        \
     /* max(x, 0) with relu(-0) = +0 and relu(NaN) = NaN. */                                                  \
     VM_FN T vm_relu_##S(T x) {                                                                               \
-        return x <= ZERO ? ZERO : x;                                                                         \
+        return x <= (T)0 ? (T)0 : x;                                                                         \
     }                                                                                                        \
     /* -1, 0 or 1; NaN stays NaN. */                                                                         \
     VM_FN T vm_sign_##S(T x) {                                                                               \
-        T s = vm_keep_##S(x != ZERO, vm_copysign_##S(ONE, x));                                               \
+        T s = vm_keep_##S(x != (T)0, vm_copysign_##S((T)1, x));                                              \
         return vm_spoil_##S(x != x, s);                                                                      \
     }                                                                                                        \
     /* g * d, but exact 0 where g is 0, whatever d is: how gradients multiply. */                            \
     VM_FN T vm_mulz_##S(T g, T d) {                                                                          \
         T r = g * d;                                                                                         \
-        return g == ZERO ? ZERO : r;                                                                         \
+        return g == (T)0 ? (T)0 : r;                                                                         \
     }                                                                                                        \
     /* A NaN wins. Of two zeros maximum takes +0 and minimum -0. */                                          \
     VM_FN T vm_maximum_##S(T x, T y) {                                                                       \
@@ -116,37 +116,37 @@ VM_FN double vm_softplus_f64(double x) {
     }                                                                                                        \
     /* Half to even: adding and subtracting LIMIT rounds what is below it. */                                \
     VM_FN T vm_round_##S(T x) {                                                                              \
-        T a = vm_abs_##S(x), big = vm_keep_##S(a < LIMIT, LIMIT);                                            \
+        T a = vm_abs_##S(x), big = vm_keep_##S(a < (LIMIT), (LIMIT));                                        \
         return vm_copysign_##S((a + big) - big, x);                                                          \
     }                                                                                                        \
     VM_FN T vm_floor_##S(T x) {                                                                              \
         T t = vm_round_##S(x);                                                                               \
-        return vm_copysign_##S(t - vm_keep_##S(t > x, ONE), x);                                              \
+        return vm_copysign_##S(t - vm_keep_##S(t > x, (T)1), x);                                             \
     }                                                                                                        \
     VM_FN T vm_ceil_##S(T x) {                                                                               \
         T t = vm_round_##S(x);                                                                               \
-        return vm_copysign_##S(t + vm_keep_##S(t < x, ONE), x);                                              \
+        return vm_copysign_##S(t + vm_keep_##S(t < x, (T)1), x);                                             \
     }                                                                                                        \
     /* NumPy's floor division: from the exact fmod, so that 1.0 // 0.1 is 9; x // 0 is x / 0. */             \
     VM_FN T vm_floordiv_##S(T x, T y) {                                                                      \
         T m = vm_fmod_##S(x, y), q = (x - m) / y;                                                            \
-        T q1 = q - ONE;                                                                                      \
-        q = ((m != ZERO) & ((m < ZERO) != (y < ZERO))) ? q1 : q;                                             \
-        T f = vm_floor_##S(q), f1 = f + ONE;                                                                 \
-        f = q - f > ONE / (ONE + ONE) ? f1 : f;                                                              \
+        T q1 = q - (T)1;                                                                                     \
+        q = ((m != (T)0) & ((m < (T)0) != (y < (T)0))) ? q1 : q;                                             \
+        T f = vm_floor_##S(q), f1 = f + (T)1;                                                                \
+        f = q - f > (T)0.5 ? f1 : f;                                                                         \
         T ratio = x / y;                                                                                     \
-        f = q == ZERO ? vm_copysign_##S(ZERO, ratio) : f;                                                    \
-        return y == ZERO ? ratio : f;                                                                        \
+        f = q == (T)0 ? vm_copysign_##S((T)0, ratio) : f;                                                    \
+        return y == (T)0 ? ratio : f;                                                                        \
     }                                                                                                        \
     /* NumPy's remainder: the divisor's sign, also on a zero result; x % 0 is NaN. */                        \
     VM_FN T vm_mod_##S(T x, T y) {                                                                           \
         T m = vm_fmod_##S(x, y), m1 = m + y;                                                                 \
-        T r = (m < ZERO) != (y < ZERO) ? m1 : m;                                                             \
-        return m == ZERO ? vm_copysign_##S(ZERO, y) : r;                                                     \
+        T r = (m < (T)0) != (y < (T)0) ? m1 : m;                                                             \
+        return m == (T)0 ? vm_copysign_##S((T)0, y) : r;                                                     \
     }
 
-VM_BASIC(float, f32, 0x1p23f, 0.0f, 1.0f)
-VM_BASIC(double, f64, 0x1p52, 0.0, 1.0)
+VM_BASIC(float, f32, 0x1p23f)
+VM_BASIC(double, f64, 0x1p52)
 
 #undef VM_BASIC
 

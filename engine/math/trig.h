@@ -80,7 +80,7 @@ VM_FN float vm_tan_f32(float x) {
 }
 
 #define VM_HALF_PI_HI_F32 0x1.921fb6p+0f
-#define VM_HALF_PI_LO_F32 -0x1.777a5cp-25f
+#define VM_HALF_PI_LO_F32 (-0x1.777a5cp-25f)
 
 /* asin(t) - t for |t| <= 1/2, given z = t^2. */
 VM_FN float vm_asin_tail_f32(float t, float z) {

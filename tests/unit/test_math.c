@@ -152,8 +152,9 @@ static double ref_gelu(double x) {
 #define UNARY_F32(ROW)                                                                                       \
     ROW(exp, exp, 2.0)                                                                                       \
     ROW(exp2, exp2, 2.0)                                                                                     \
-    ROW(expm1, expm1, 2.0) ROW(log, log, 2.0) ROW(log2, log2, 2.0) ROW(log1p, log1p, 2.0) ROW(sin, sin, 2.0) \
-        ROW(cos, cos, 2.0) ROW(tan, tan, 2.0) ROW(asin, asin, 2.0) ROW(acos, acos, 2.0) ROW(atan, atan, 2.0) \
+    ROW(expm1, expm1, 2.0)                                                                                   \
+    ROW(log, log, 2.0) ROW(log2, log2, 2.0) ROW(log1p, log1p, 2.0) ROW(sin, sin, 2.0) ROW(cos, cos, 2.0)     \
+        ROW(tan, tan, 2.0) ROW(asin, asin, 2.0) ROW(acos, acos, 2.0) ROW(atan, atan, 2.0)                    \
             ROW(sinh, sinh, 2.0) ROW(cosh, cosh, 2.0) ROW(tanh, tanh, 2.0) ROW(erf, erf, 2.0)                \
                 ROW(erfc, erfc, 2.0) ROW(gelu, ref_gelu, 2.0) ROW(sigmoid, ref_sigmoid, 2.0)                 \
                     ROW(softplus, ref_softplus, 2.0) ROW(rsqrt, ref_rsqrt, 2.0) ROW(sqrt, sqrt, 0.5)         \
@@ -264,13 +265,14 @@ static long double refl_gelu(long double x) {
 #define UNARY_F64(ROW)                                                                                       \
     ROW(exp, expl, 2.0)                                                                                      \
     ROW(exp2, exp2l, 2.0)                                                                                    \
-    ROW(expm1, expm1l, 2.0) ROW(log, logl, 2.0) ROW(log2, log2l, 2.0) ROW(log1p, log1pl, 2.0)                \
-        ROW(sin, sinl, 2.0) ROW(cos, cosl, 2.0) ROW(tan, tanl, 2.0) ROW(asin, asinl, 2.0)                    \
-            ROW(acos, acosl, 2.0) ROW(atan, atanl, 2.0) ROW(sinh, sinhl, 2.5) ROW(cosh, coshl, 2.0)          \
-                ROW(tanh, tanhl, 2.5) ROW(erf, erfl, 2.0) ROW(erfc, erfcl, 4.0)                              \
-                    ROW(sigmoid, refl_sigmoid, 3.0) ROW(softplus, refl_softplus, 3.0) ROW(sqrt, sqrtl, 0.5)  \
-                        ROW(abs, fabsl, 0.0) ROW(relu, refl_relu, 0.0) ROW(floor, floorl, 0.0)               \
-                            ROW(ceil, ceill, 0.0) ROW(round, nearbyintl, 0.0) ROW(gelu, refl_gelu, 2000.0)
+    ROW(expm1, expm1l, 2.0)                                                                                  \
+    ROW(log, logl, 2.0) ROW(log2, log2l, 2.0) ROW(log1p, log1pl, 2.0) ROW(sin, sinl, 2.0)                    \
+        ROW(cos, cosl, 2.0) ROW(tan, tanl, 2.0) ROW(asin, asinl, 2.0) ROW(acos, acosl, 2.0)                  \
+            ROW(atan, atanl, 2.0) ROW(sinh, sinhl, 2.5) ROW(cosh, coshl, 2.0) ROW(tanh, tanhl, 2.5)          \
+                ROW(erf, erfl, 2.0) ROW(erfc, erfcl, 4.0) ROW(sigmoid, refl_sigmoid, 3.0)                    \
+                    ROW(softplus, refl_softplus, 3.0) ROW(sqrt, sqrtl, 0.5) ROW(abs, fabsl, 0.0)             \
+                        ROW(relu, refl_relu, 0.0) ROW(floor, floorl, 0.0) ROW(ceil, ceill, 0.0)              \
+                            ROW(round, nearbyintl, 0.0) ROW(gelu, refl_gelu, 2000.0)
 
 #define DEFINE_UNARY_F64(name, ref, bound)                                                                   \
     static double one64_##name(double x) {                                                                   \
@@ -575,7 +577,7 @@ CAST_FROM_FLOAT(double, f64)
 #define CAST_FROM_INTEGER(F, f, bits, is_signed)                                                             \
     static void cast_from_##f(void) {                                                                        \
         for (int i = 0; i < COUNT(cast_integers); i++) {                                                     \
-            int64_t v = bits == 1 ? cast_integers[i] != 0 : wrapped(cast_integers[i], bits, is_signed);      \
+            int64_t v = (bits) == 1 ? cast_integers[i] != 0 : wrapped(cast_integers[i], bits, is_signed);    \
             F x = (F)v;                                                                                      \
             CHECK_CAST(vm_cast_##f##_i64(x), v, #f " to i64", v);                                            \
             CHECK_CAST(vm_cast_##f##_i32(x), wrapped(v, 32, 1), #f " to i32", v);                            \
