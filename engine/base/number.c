@@ -266,8 +266,22 @@ static bool read_quickly(const parts *p, double *out) {
     return true;
 }
 
+/* Most numbers of a table are a few digits, which any format holds: n < 2^24. */
+static bool read_small(const char *s, size_t length, uint32_t *out) {
+    uint32_t n = 0;
+    if (length - 1 > 6) return false; /* 0, or more than 7 */
+    for (size_t i = 0; i < length; i++) {
+        if (!is_digit(s[i])) return false;
+        n = n * 10 + (uint32_t)(s[i] - '0');
+    }
+    *out = n;
+    return true;
+}
+
 bool number_parse(const char *s, size_t length, double *out) {
     parts p;
+    uint32_t small;
+    if (read_small(s, length, &small)) return *out = small, true;
     if (!take_apart(s, length, &p)) return false;
     double v;
     if (p.special != 0)
@@ -288,6 +302,8 @@ static bool rounds_once_more(double v) {
 
 bool number_parse_f32(const char *s, size_t length, float *out) {
     parts p;
+    uint32_t small;
+    if (read_small(s, length, &small)) return *out = (float)small, true;
     if (!take_apart(s, length, &p)) return false;
     double v;
     if (p.special != 0)

@@ -76,9 +76,10 @@ static const char *class_text(op_autocast a) {
 }
 
 static void describe_op(const op_info *op, text *out) {
-    if (op->value_text && op->value_text[0]) text_printf(out, "  value:     %s\n", op->value_text);
-    if (op->gradient_text && op->gradient_text[0]) text_printf(out, "  gradient:  %s\n", op->gradient_text);
-    if (op->schema && op->schema[0]) text_printf(out, "  keywords:  %s\n", op->schema);
+    if (op_elementwise(op) && op->value_text[0]) text_printf(out, "  value:     %s\n", op->value_text);
+    if (strchr(op->gradient_text, '(') ||
+        strcmp(op->gradient_text, "NOGRAD") == 0) /* else a function's name */
+        text_printf(out, "  gradient:  %s\n", op->gradient_text);
     text_printf(out, "  precision: %s inside precision(..)\n", class_text(op->autocast));
 }
 
