@@ -62,31 +62,30 @@ static int64_t ceil_div(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-static void choose_split(kernel_launch *l, int lanes) {
-    double work = launch_work(l); /* of a row */
+launch_split launch_choose_split(const kernel_launch *l, bool along_inner, int64_t width, int lanes) {
+    launch_split s = {.width = along_inner ? 1 : width};
+    int phases = l->k->phase_count;
     int64_t most = lanes > 1 ? (int64_t)lanes * TASKS_A_LANE : 1;
-    double total = work * (double)l->rows;
+    double total = launch_work(l) * (double)l->rows;
     int64_t tasks = total / TASK_WORK < (double)most ? (int64_t)(total / TASK_WORK) : most;
     if (tasks < 1) tasks = 1;
-    l->width = l->along_inner ? 1 : l->k->phase_count == 0 ? MAP_WIDTH : COLUMN_WIDTH;
-    if (!l->along_inner && l->k->phase_count > 0 && tasks > 1 && l->rows < tasks * l->width) {
-        l->width = ceil_div(l->rows, tasks);
-        l->width = l->width < NARROW ? NARROW : ceil_div(l->width, NARROW) * NARROW;
-        if (l->width > COLUMN_WIDTH) l->width = COLUMN_WIDTH;
+    if (!along_inner && phases > 0 && tasks > 1 &&
+        l->rows < tasks * width) { /* narrower, for all to have some */
+        s.width = ceil_div(ceil_div(l->rows, tasks), NARROW) * NARROW;
+        if (s.width > width) s.width = width;
     }
-    int64_t vectors = ceil_div(l->rows, l->width),
-            by_blocks = l->blocks * l->k->phase_count > 0 ? l->blocks : 1;
-    if (vectors < 2 * lanes && tasks > vectors && by_blocks > 1) {
-        l->split = true;
-        l->tasks = tasks < by_blocks ? tasks : by_blocks;
-        l->blocks_per_task = ceil_div(l->blocks, l->tasks);
-        l->tasks = ceil_div(l->blocks, l->blocks_per_task);
-        l->rows_per_task = l->rows;
-        return;
+    int64_t vectors = ceil_div(l->rows, s.width), blocks = phases > 0 ? l->blocks : 0;
+    if (vectors < 2 * lanes && tasks > vectors && blocks > 1) {
+        s.by_blocks = true;
+        s.blocks_per_task = ceil_div(blocks, tasks < blocks ? tasks : blocks);
+        s.tasks = ceil_div(blocks, s.blocks_per_task);
+        s.rows_per_task = l->rows;
+        return s;
     }
     if (tasks > vectors) tasks = vectors;
-    l->rows_per_task = ceil_div(vectors, tasks < 1 ? 1 : tasks) * l->width;
-    l->tasks = l->rows_per_task > 0 ? ceil_div(l->rows, l->rows_per_task) : 0;
+    s.rows_per_task = ceil_div(vectors, tasks < 1 ? 1 : tasks) * s.width;
+    s.tasks = s.rows_per_task > 0 ? ceil_div(l->rows, s.rows_per_task) : 0;
+    return s;
 }
 
 /* An extreme of nothing is an error, as it is eagerly. */
@@ -103,8 +102,8 @@ static status check_empty(const kernel_launch *l) {
     return STATUS_OK;
 }
 
-status launch_prepare(const graph *g, const kernel *k, const int64_t *values, int lanes, arena *memory,
-                      kernel_launch *l) {
+status launch_prepare(const graph *g, const kernel *k, const kernel_source *source, const int64_t *values,
+                      int lanes, arena *memory, kernel_launch *l) {
     *l = (kernel_launch){.g = g, .k = k, .rows = 1, .length = 1};
     for (int i = 0; i < k->kept_rank; i++) l->rows *= l->kept[i] = dim_value(k->kept[i], values);
     for (int i = 0; i < k->inner_rank; i++) l->length *= l->inner[i] = dim_value(k->inner[i], values);
@@ -121,8 +120,16 @@ status launch_prepare(const graph *g, const kernel *k, const int64_t *values, in
     if (check_empty(l)) return g->c->err.code;
     l->along_inner = choose_direction(l);
     bind_accesses(l, values);
-    choose_split(l, lanes);
+    int64_t width = k->phase_count == 0 ? MAP_WIDTH : COLUMN_WIDTH;
+    l->split = launch_choose_split(l, l->along_inner, width, lanes);
+    if (source && launch_prepare_code(l, source, values, lanes, memory)) return g->c->err.code;
     return tiles_prepare(l, memory);
+}
+
+size_t launch_scratch(const kernel_launch *l, int lanes) {
+    size_t tiles = l->shared_bytes + (size_t)lanes * l->lane_bytes;
+    size_t code = l->code_shared + (size_t)lanes * l->code_lane;
+    return tiles > code ? tiles : code;
 }
 
 status launch_check_faults(context *c, kernel_launch *l) {

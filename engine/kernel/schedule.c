@@ -47,10 +47,21 @@ static bool moves(const dim *stride, int rank) {
     return false;
 }
 
+/* Rows known to be short (the classes of a classifier) are computed side by side. */
+static bool short_rows(const kernel *k) {
+    enum { SHORT = 32 };
+    int64_t length = 1;
+    for (int i = 0; i < k->inner_rank; i++) {
+        if (!dim_known(k->inner[i]) || k->inner[i] >= SHORT) return false;
+        length *= k->inner[i];
+    }
+    return length < SHORT && k->kept_rank > 0;
+}
+
 /* Vectors run where more accesses of elements have neighbours. */
 static bool inner_is_contiguous(const kernel *k) {
     int inner = 0, kept = 0;
-    if (k->inner_rank == 0) return false;
+    if (k->inner_rank == 0 || short_rows(k)) return false;
     for (int i = 0; i < k->access_count; i++) {
         const kernel_access *a = &k->accesses[i];
         if (!moves(a->inner, k->inner_rank)) continue;

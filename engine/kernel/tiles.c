@@ -252,7 +252,7 @@ static void accumulate(tile_lane *t, int number, int64_t n) {
 static void *target(tile_lane *t, const tile_list *list, int place, const kernel_instr *i, int64_t n) {
     if (i->slot >= 0) {
         int64_t at = t->l->along_inner ? t->position : t->position * t->layout->vector;
-        char *base = t->l->split ? t->shared : t->scratch;
+        char *base = t->l->split.by_blocks ? t->shared : t->scratch;
         return base + t->layout->slot[i->slot] + (size_t)at * value_bytes(i);
     }
     int direct = list->direct[place];

@@ -136,7 +136,8 @@ static void lay_out_reduces(layout_job *j) {
             r->bytes = dtype_size(ctype_dtype(i->compute));
             r->acc = take(&j->used, REDUCE_LANES * width * r->bytes);
             r->tree = take(&j->used, (size_t)t->levels * width * r->bytes);
-            if (j->l->split) r->partial = take(&j->l->shared_bytes, (size_t)j->l->blocks * width * r->bytes);
+            if (j->l->split.by_blocks)
+                r->partial = take(&j->l->shared_bytes, (size_t)j->l->blocks * width * r->bytes);
         }
     }
     t->first_reduce[k->phase_count] = count;
@@ -148,7 +149,7 @@ static void lay_out_slots(layout_job *j) {
     for (int i = 0; i < k->count; i++) {
         if (k->code[i].slot < 0) continue;
         size_t bytes = (size_t)(j->l->length * width) * reg_bytes(&k->code[i]);
-        j->t->slot[k->code[i].slot] = take(j->l->split ? &j->l->shared_bytes : &j->used, bytes);
+        j->t->slot[k->code[i].slot] = take(j->l->split.by_blocks ? &j->l->shared_bytes : &j->used, bytes);
     }
 }
 
@@ -158,7 +159,7 @@ status tiles_prepare(kernel_launch *l, arena *memory) {
     tile_layout *t = j.t = get(&j, 1, sizeof *j.t);
     size_t n = (size_t)k->count, phases = (size_t)k->phase_count + 1;
     if (!t) return fail_memory(&l->g->c->err, sizeof *t);
-    *t = (tile_layout){.vector = l->along_inner ? TILE : l->width};
+    *t = (tile_layout){.vector = l->along_inner ? TILE : l->split.width};
     t->rows = get(&j, phases, sizeof *t->rows);
     t->elements = get(&j, phases, sizeof *t->elements);
     t->reduces = get(&j, n, sizeof *t->reduces);
@@ -168,7 +169,7 @@ status tiles_prepare(kernel_launch *l, arena *memory) {
     l->layout = t;
     if (!j.failed) {
         t->regs = take(&j.used, n * sizeof(tile_reg));
-        if (l->split) t->snapshot = take(&l->shared_bytes, n * sizeof(tile_reg));
+        if (l->split.by_blocks) t->snapshot = take(&l->shared_bytes, n * sizeof(tile_reg));
         t->bases = take(&j.used, (size_t)k->access_count * sizeof(int64_t));
         t->spare[0] = take(&j.used, (size_t)t->vector * 8);
         t->spare[1] = take(&j.used, (size_t)t->vector * 8);

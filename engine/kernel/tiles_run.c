@@ -114,7 +114,7 @@ static void run_blocks(tile_lane *t, int phase, int64_t begin, int64_t end) {
             const tile_reduce *r = &y->reduces[n];
             size_t bytes = (size_t)t->width * r->bytes;
             fold(t, r);
-            if (l->split)
+            if (l->split.by_blocks)
                 memcpy(t->shared + r->partial + (size_t)b * bytes, t->scratch + r->acc, bytes);
             else
                 push(t, r, b, t->scratch + r->acc);
@@ -141,7 +141,7 @@ typedef struct tile_job {
 /* Rows from `row` that make one vector: never across the end of the last axis when that is long. */
 static int64_t vector_of(const kernel_launch *l, int64_t row, int64_t end) {
     enum { LONG_AXIS = 128 };
-    int64_t n = end - row < l->width ? end - row : l->width;
+    int64_t n = end - row < l->split.width ? end - row : l->split.width;
     int64_t last = l->k->kept_rank > 1 ? l->kept[l->k->kept_rank - 1] : 0;
     if (last >= LONG_AXIS && n > last - row % last) n = last - row % last;
     return n;
@@ -151,7 +151,7 @@ static void run_task(void *user, int64_t task, int lane) {
     tile_job *j = user;
     kernel_launch *l = j->l;
     tile_lane t = lane_open(l, j->buffers, j->scratch, lane);
-    int64_t row = task * l->rows_per_task, end = row + l->rows_per_task;
+    int64_t row = task * l->split.rows_per_task, end = row + l->split.rows_per_task;
     if (end > l->rows) end = l->rows;
     for (int64_t n; row < end && !stopped(&t); row += n) {
         n = l->along_inner ? 1 : vector_of(l, row, end);
@@ -170,7 +170,7 @@ static void run_task(void *user, int64_t task, int lane) {
 static void run_block_task(void *user, int64_t task, int lane) {
     tile_job *j = user;
     kernel_launch *l = j->l;
-    int64_t begin = task * l->blocks_per_task, end = begin + l->blocks_per_task;
+    int64_t begin = task * l->split.blocks_per_task, end = begin + l->split.blocks_per_task;
     if (end > l->blocks) end = l->blocks;
     tile_lane t = lane_open(l, j->buffers, j->scratch, lane);
     set_rows(&t, j->main.row, j->main.width);
@@ -198,7 +198,7 @@ static void run_split(context *c, tile_job *j) {
             run_rows(t, p);
             memcpy(t->shared + l->layout->snapshot, t->regs, (size_t)l->k->count * sizeof *t->regs);
             j->phase = p;
-            pool_run(c->workers, l->tasks, run_block_task, j, &c->interrupt);
+            pool_run(c->workers, l->split.tasks, run_block_task, j, &c->interrupt);
             if (stopped(t)) return;
             memcpy(t->regs, t->shared + l->layout->snapshot, (size_t)l->k->count * sizeof *t->regs);
             combine_partials(t, p);
@@ -210,12 +210,12 @@ static void run_split(context *c, tile_job *j) {
 
 status launch_run_tiles(context *c, kernel_launch *l, void *const *buffers, char *scratch) {
     tile_job j = {.l = l, .buffers = buffers, .scratch = scratch};
-    if (l->split)
+    if (l->split.by_blocks)
         run_split(c, &j);
-    else if (l->tasks == 1)
+    else if (l->split.tasks == 1)
         run_task(&j, 0, 0);
     else
-        pool_run(c->workers, l->tasks, run_task, &j, &c->interrupt);
+        pool_run(c->workers, l->split.tasks, run_task, &j, &c->interrupt);
     if (context_interrupted(c)) return c->err.code;
     return launch_check_faults(c, l);
 }

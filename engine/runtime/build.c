@@ -13,7 +13,10 @@ static status out_of_memory(const program *p, size_t bytes) {
 static status make_step(program *p, int group, program_step *s) {
     const fuse_group *g = &p->f.groups[group];
     s->number = g->node;
-    if (g->kind == FUSE_KERNEL) return lower_group(&p->f, group, (uint32_t)++p->kernel_count, &s->k);
+    if (g->kind == FUSE_KERNEL) {
+        if (lower_group(&p->f, group, (uint32_t)++p->kernel_count, &s->k)) return p->c->err.code;
+        return emit_c(p->g, s->k, p->memory, &s->source);
+    }
     p->kernel_count++;
     int nin = p->g->nodes[g->node].nin;
     s->operands = arena_alloc(p->memory, ((size_t)nin + 1) * sizeof *s->operands);
@@ -140,6 +143,7 @@ status program_new(context *c, graph *g, program **out) {
 void program_free(program *p) {
     if (!p) return;
     event_sink_keep_names(&p->c->events, p->g->id);
+    code_unit_release(p->unit);
     for (int i = 0; i < PLANS_KEPT; i++) plan_free(p->plans[i]);
     for (uint32_t i = 0; p->constants && i < p->g->node_count; i++) tensor_release(p->constants[i]);
     if (p->block.data) allocator_put(p->c->memory, p->block.data, p->block_granted);

@@ -103,7 +103,8 @@ static int64_t product(const int64_t *size, const int64_t *stride, int rank) {
 
 static status prepare_kernel(const program *p, plan *pl, const program_step *s, plan_step *out) {
     kernel_launch *l = &out->launch;
-    if (launch_prepare(p->g, s->k, pl->values, pool_lanes(p->c->workers), pl->memory, l))
+    int lanes = pool_lanes(p->c->workers);
+    if (launch_prepare(p->g, s->k, s->source.text ? &s->source : NULL, pl->values, lanes, pl->memory, l))
         return p->c->err.code;
     out->flops = (int64_t)(launch_work(l) * (double)l->rows);
     for (int i = 0; i < s->k->access_count; i++) {
@@ -112,7 +113,7 @@ static status prepare_kernel(const program *p, plan *pl, const program_step *s, 
         out->bytes += product(l->kept, a->kept, s->k->kept_rank) *
                       product(l->inner, a->inner, s->k->inner_rank) * (int64_t)a->bytes;
     }
-    size_t scratch = l->shared_bytes + (size_t)pool_lanes(p->c->workers) * l->lane_bytes;
+    size_t scratch = launch_scratch(l, lanes);
     if (scratch > pl->scratch_at) pl->scratch_at = scratch; /* becomes the place once all are known */
     return STATUS_OK;
 }

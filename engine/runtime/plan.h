@@ -6,6 +6,7 @@
 #ifndef TD_RUNTIME_PLAN_H
 #define TD_RUNTIME_PLAN_H
 
+#include "engine/device/cpu/compiler.h"
 #include "engine/kernel/launch.h"
 #include "engine/kernel/lower.h"
 #include "engine/runtime/program.h"
@@ -30,6 +31,8 @@ typedef struct program_step {
     kernel *k; /* NULL: a library call */
     uint32_t number;
     lower_view *operands; /* of library calls */
+    kernel_source source; /* of kernels, as C */
+    kernel_code code;     /* run is NULL until it is compiled */
 } program_step;
 
 typedef struct plan_operand {
@@ -77,6 +80,10 @@ struct program {
     plan *current;
     uint64_t clock;
 
+    program_tier tier;
+    code_unit *unit;  /* all kernels' C, once it was handed to the compiler */
+    bool code_loaded; /* steps have their code, or never will */
+
     /* one run at a time */
     storage block; /* of the largest plan so far; data NULL: none */
     size_t block_granted;
@@ -92,5 +99,9 @@ struct program {
 /* The plan for the sizes in p->key and p->values, made when it is not there; NULL with the error set. */
 plan *plan_get(program *p);
 void plan_free(plan *pl);
+
+/* Hands the kernels to the compiler (`now`: and waits), and takes up code that is ready. */
+status program_compile(program *p, bool now);
+void program_load_code(program *p);
 
 #endif

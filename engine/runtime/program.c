@@ -166,6 +166,11 @@ static status call_library(program *p, plan_step *s) {
     return code;
 }
 
+static const char *tier_name(const program *p, const program_step *s) {
+    if (!s->k) return "library";
+    return s->code.run && p->tier != TIER_TILES ? "C" : "tiles";
+}
+
 static void write_event(const program *p, int number, uint64_t begin) {
     const program_step *s = &p->steps[number];
     const plan_step *ps = &p->current->steps[number];
@@ -176,7 +181,7 @@ static void write_event(const program *p, int number, uint64_t begin) {
     event_write(&p->c->events, (event){.begin = begin,
                                        .end = clock_ticks(),
                                        .name = s->k ? s->k->name : op_table[n->op].name,
-                                       .tier = s->k ? "tiles" : "library",
+                                       .tier = tier_name(p, s),
                                        .where = n->where,
                                        .graph = p->g->id,
                                        .node = s->number,
@@ -192,6 +197,8 @@ static status launch(program *p, int number) {
     plan_step *s = &p->current->steps[number];
     if (!p->steps[number].k) return call_library(p, s);
     char *scratch = (char *)p->block.data + p->current->scratch_at;
+    if (p->steps[number].code.run && p->tier != TIER_TILES)
+        return launch_run_code(p->c, &s->launch, p->steps[number].code, p->address, scratch);
     return launch_run_tiles(p->c, &s->launch, p->address, scratch);
 }
 
@@ -237,6 +244,10 @@ static status make_outputs(program *p, tensor *const *in, tensor **out) {
 status program_run(program *p, tensor *const *in, int nin, tensor **out) {
     (void)nin;
     for (int i = 0; i < p->g->output_count; i++) out[i] = NULL;
+    if (!p->code_loaded && p->tier != TIER_TILES) {
+        if (!p->unit && program_compile(p, false)) return p->c->err.code;
+        program_load_code(p);
+    }
     status code = find_plan(p, in);
     if (!code) code = get_block(p);
     if (!code) code = bind_inputs(p, in);
@@ -251,15 +262,6 @@ status program_run(program *p, tensor *const *in, int nin, tensor **out) {
 
 /* ---- what it is made of ---- */
 
-status program_set_tier(program *p, program_tier tier) {
-    if (tier != TIER_C) return STATUS_OK;
-    return fail(&p->c->err, STATUS_UNSUPPORTED, 903, "compiled kernels are not there yet");
-}
-
-void program_wait(program *p) {
-    (void)p;
-}
-
 int program_kernel_count(const program *p) {
     return p->step_count;
 }
@@ -270,7 +272,8 @@ program_kernel program_kernel_at(const program *p, int i) {
     k.name = s->k ? s->k->name : op_table[p->g->nodes[s->number].op].name;
     k.nodes = s->k ? s->k->nodes : &s->number;
     k.node_count = s->k ? s->k->node_count : 1;
-    k.tier = s->k ? "tiles" : "library";
+    k.tier = tier_name(p, s);
+    k.source_c = s->k ? s->source.text : NULL;
     return k;
 }
 

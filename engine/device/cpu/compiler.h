@@ -1,10 +1,41 @@
-/* compiler.h — emitted C becomes machine code: the system's compiler, run in the background, behind a cache on disk. */
+/* compiler.h — emitted C becomes machine code: the system's compiler, run in the background, behind a cache on disk.
+ *
+ * A translation unit is handed over as text; a thread compiles it (or finds it in the cache) and loads it. The thread
+ * touches neither context nor tensors. The owner asks for the state, which changes once. */
 #ifndef TD_DEVICE_CPU_COMPILER_H
 #define TD_DEVICE_CPU_COMPILER_H
 
-struct code_cache;
+#include "engine/core/context.h"
 
-/* Waits for the background thread and frees everything; NULL is fine. */
-void code_cache_free(struct code_cache *cache);
+typedef struct code_cache code_cache;
+typedef struct code_unit code_unit;
+
+typedef enum code_state {
+    CODE_WAITING, /* for the thread */
+    CODE_READY,
+    CODE_FAILED /* code_unit_message says why */
+} code_state;
+
+/* The context's cache, opened when first asked for; NULL with the error set when out of memory. The compiler is
+ * $TAPEDECK_CC, else cc; the folder is ${XDG_CACHE_HOME:-~/.cache}/tapedeck, which must belong to the user alone (else a
+ * folder of this process serves until it ends). */
+code_cache *code_cache_of(context *c);
+/* Ends the compiler that may be running, waits for the thread, frees everything; NULL is fine. All units must have
+ * been released. */
+void code_cache_free(code_cache *cache);
+
+/* Compiles source (copied): in the background, or before returning (`now`). NULL with the error set when out of
+ * memory. */
+code_unit *code_unit_new(code_cache *cache, const char *source, bool now, error *e);
+void code_unit_release(code_unit *u); /* NULL is fine; loaded code must not be in use */
+code_state code_unit_state(const code_unit *u);
+void code_unit_wait(code_unit *u); /* until the state is not CODE_WAITING */
+const char *code_unit_message(const code_unit *u);
+bool code_unit_cached(const code_unit *u); /* ready without the compiler's help */
+/* A function or constant of a ready unit; NULL when it has none of that name. */
+void *code_unit_symbol(const code_unit *u, const char *name);
+
+/* A sentence for the user, once ("no C compiler ..."): NULL when there is none, or it was taken. */
+const char *code_cache_notice(code_cache *cache);
 
 #endif

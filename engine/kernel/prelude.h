@@ -1,0 +1,75 @@
+/* prelude.h — what emitted kernels have in common beside the scalar functions: their arguments, and the parts of the
+ * canonical order of reductions (ops/loops.h) that are the same in each. Read by the system's compiler, by NVRTC, and
+ * by the host shim of emitted CUDA. */
+#ifndef TD_KERNEL_PRELUDE_H
+#define TD_KERNEL_PRELUDE_H
+
+#include "engine/math/types.h"
+
+/* Lanes and block of a reduction; levels of the tree of blocks (enough for 2^40 blocks); rows computed side by side
+ * where vectors run along kept axes; elements between two looks at the interrupt flag. */
+enum { LANES = 16, BLOCK = 4096, LEVELS = 40, WIDTH = 64, STRETCH = 16384 };
+
+/* What a kernel is called with. */
+typedef struct kernel_args {
+    void *const *buffer;   /* by access: the address of the element of index 0 */
+    const int64_t *number; /* sizes, strides and offsets, as the kernel numbered them */
+    char *scratch;         /* row buffers of this thread, or of all when blocks are shared */
+    char *state;           /* shared blocks: the row that is being computed */
+    char *partial;         /* shared blocks: results of blocks */
+    int64_t *fault;        /* by instruction: elements on which it must raise */
+    const volatile int *stop;
+} kernel_args;
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(TD_HOST_SHIM)
+#define INLINE static __device__
+#else
+#define INLINE static inline __attribute__((always_inline))
+
+/* Iterations are independent: results are in other memory than operands. */
+#if defined(__clang__)
+#define EACH _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define EACH _Pragma("GCC ivdep")
+#endif
+
+#define BLOCK_END(begin, length) ((length) - (begin) < BLOCK ? (length) : (begin) + BLOCK)
+
+/* acc[LANES] folds by halves into acc[0]. */
+#define FOLD_LANES(combine, acc)                                                                             \
+    for (int half_ = LANES / 2; half_ >= 1; half_ /= 2)                                                      \
+        for (int l_ = 0; l_ < half_; l_++) acc[l_] = combine(acc[l_], acc[l_ + half_])
+
+/* acc[LANES][width] folds by halves into acc[0]. */
+#define FOLD(combine, acc, width)                                                                            \
+    for (int half_ = LANES / 2; half_ >= 1; half_ /= 2)                                                      \
+        for (int l_ = 0; l_ < half_; l_++)                                                                   \
+            for (int c_ = 0; c_ < (width); c_++) acc[l_][c_] = combine(acc[l_][c_], acc[l_ + half_][c_])
+
+/* Block number `count` joins the tree, whose level i holds the combination of 2^i blocks. Spoils value. */
+#define TREE_PUSH(combine, tree, count, value, width)                                                        \
+    do {                                                                                                     \
+        int level_ = 0;                                                                                      \
+        for (int64_t n_ = (count); n_ & 1; n_ >>= 1, level_++)                                               \
+            for (int c_ = 0; c_ < (width); c_++) value[c_] = combine(tree[level_][c_], value[c_]);           \
+        for (int c_ = 0; c_ < (width); c_++) tree[level_][c_] = value[c_];                                   \
+    } while (0)
+
+/* The combination of all `count` blocks; `start` when there are none. */
+#define TREE_TOTAL(combine, start, tree, count, value, width)                                                \
+    do {                                                                                                     \
+        int full_ = 0;                                                                                       \
+        for (int c_ = 0; c_ < (width); c_++) value[c_] = start();                                            \
+        for (int level_ = 0; (count) >> level_; level_++) {                                                  \
+            if (!((count) >> level_ & 1)) continue;                                                          \
+            for (int c_ = 0; c_ < (width); c_++)                                                             \
+                value[c_] = full_ ? combine(tree[level_][c_], value[c_]) : tree[level_][c_];                 \
+            full_ = 1;                                                                                       \
+        }                                                                                                    \
+    } while (0)
+
+#define COUNT_FAULTS(counter, n)                                                                             \
+    if (n) __atomic_fetch_add(&(counter), (n), __ATOMIC_RELAXED)
+#endif
+
+#endif
