@@ -93,10 +93,40 @@ static void find_transposition(box *b) {
         else                                                                                                 \
             strided_##T(to, from, row, col);                                                                 \
     }
+
+typedef uint32_t four __attribute__((vector_size(16), aligned(4), may_alias));
+
+/* to[i][j] = from[j][i] for 4 x 4 elements of 4 bytes. */
+static inline void transpose_four(uint32_t *to, int64_t to_step, const uint32_t *from, int64_t from_step) {
+    four a = *(const four *)from, b = *(const four *)(from + from_step),
+         c = *(const four *)(from + 2 * from_step), d = *(const four *)(from + 3 * from_step);
+    four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd2 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    *(four *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    *(four *)(to + to_step) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    *(four *)(to + 2 * to_step) = __builtin_shufflevector(ab2, cd2, 0, 1, 4, 5);
+    *(four *)(to + 3 * to_step) = __builtin_shufflevector(ab2, cd2, 2, 3, 6, 7);
+}
+
 STRIDED(uint8_t)
 STRIDED(uint16_t)
 STRIDED(uint32_t)
 STRIDED(uint64_t)
+
+/* As transpose_uint32_t, by registers of four; col.to and row.from are 1. */
+static void transpose_fours(uint32_t *to, const uint32_t *from, axis row, axis col) {
+    int64_t rows = row.n / 4 * 4, cols = col.n / 4 * 4;
+    for (int64_t i0 = 0; i0 < rows; i0 += BLOCK)
+        for (int64_t j = 0; j < cols; j += 4)
+            for (int64_t i = i0; i < i0 + BLOCK && i < rows; i += 4)
+                transpose_four(to + i * row.to + j, row.to, from + j * col.from + i, col.from);
+    axis rest_row = row, rest_col = col;
+    rest_row.n = row.n - rows;
+    rest_col.n = col.n - cols;
+    strided_uint32_t(to + rows * row.to, from + rows, rest_row, col);
+    row.n = rows;
+    strided_uint32_t(to + cols, from + cols * col.from, row, rest_col);
+}
 
 static void copy_plane(size_t size, char *to, const char *from, axis row, axis col) {
     if (col.to == 1 && col.from == 1) {
@@ -113,7 +143,10 @@ static void copy_plane(size_t size, char *to, const char *from, axis row, axis c
         plane_uint16_t(to, from, row, col);
         return;
     case 4:
-        plane_uint32_t(to, from, row, col);
+        if (col.to == 1 && row.from == 1 && col.from != 1 && row.n >= 4)
+            transpose_fours((uint32_t *)(void *)to, (const uint32_t *)(const void *)from, row, col);
+        else
+            plane_uint32_t(to, from, row, col);
         return;
     default:
         plane_uint64_t(to, from, row, col);

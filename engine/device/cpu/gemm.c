@@ -15,12 +15,13 @@
 #include "engine/ops/loops.h"
 
 enum {
-    PANEL_ROWS = 256,
-    PANEL_COLS = 512,
+    PANEL_ROWS =
+        1024, /* the library packs both operands for every call: tall panels cost 5 % against one whole */
+    PANEL_COLS = 256, /* product, 512 x 256 ones 11 % (1024 cubed, f32) */
     MIN_ROWS = 64,
     MIN_COLS = 128,
-    PANELS = 16,                /* enough for load balance */
-    PANEL_PRODUCTS = 1 << 22,   /* a panel is not cut further below this */
+    PANELS = 8,                 /* so many may run at once */
+    PANEL_PRODUCTS = 1 << 23,   /* a panel is not cut further below this */
     TASK_PRODUCTS = 1 << 18,    /* small matrices of a batch share a task */
     PARALLEL_PRODUCTS = 1 << 20 /* below, waking workers costs more than it gains */
 };
@@ -61,12 +62,12 @@ gemm_grid gemm_panels(int64_t m, int64_t n, int64_t k) {
     /* products as doubles: sizes of stride-0 views may exceed any integer */
     while (ceil_div(m, rows) * ceil_div(n, cols) < PANELS &&
            (double)rows * (double)cols * (double)k >= 2.0 * PANEL_PRODUCTS) {
-        if (cols >= 2 * rows && cols >= 2 * MIN_COLS)
-            cols = ceil_div(cols, 2);
-        else if (rows >= 2 * MIN_ROWS)
+        if (rows >= 2 * cols && rows >= 2 * MIN_ROWS)
             rows = ceil_div(rows, 2);
         else if (cols >= 2 * MIN_COLS)
             cols = ceil_div(cols, 2);
+        else if (rows >= 2 * MIN_ROWS)
+            rows = ceil_div(rows, 2);
         else
             break;
     }
