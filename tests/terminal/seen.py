@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""The commands that show something: :profile, :timeline, :trace, :graph and :source, as a program and at a terminal.
+
+    seen.py PROGRAM [NAME...]     runs all tests, or those named"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import traceback
+
+from prompt import PATIENCE, Terminal, equal
+
+SETUP = "seed(1); x = randn(64, 96); w = randn(96, 32); def f(x, w) {\n  h = x @ w\n  sum(tanh(h))\n};"
+
+
+def run(program, home, *statements, status=0, args=()):
+    """The program on -e statements; its output, its diagnostics."""
+    command = [program, "--no-init", *args]
+    for s in statements:
+        command += ["-e", s]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE, cwd=home,
+                          env={"HOME": str(home), "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]})
+    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    return done.stdout, done.stderr
+
+
+def test_profile_table(program, home):
+    out, _ = run(program, home, SETUP, ":profile f(x, w)")
+    header, *rows = out.splitlines()
+    equal(header.split(), ["time", "share", "calls", "mean", "GB/s", "GFLOP/s", "of", "limit", "what", "where"])
+    equal({r.split()[-2] for r in rows[:3]}, {"matmul", "tanh", "sum"})
+    assert all(len(line) <= 80 for line in rows[:3]), out
+    assert "tracing:" in rows[-1] and "untraced" in rows[-1] and "LOST" not in out, out
+    assert (home / ".cache" / "tapedeck").is_dir(), "the machine's limits are kept"
+
+
+def test_profile_json(program, home):
+    out, _ = run(program, home, SETUP, ":profile f(x, w) --json --runs 3")
+    table = json.loads(out)
+    equal({r["name"] for r in table["rows"]}, {"matmul", "tanh", "sum"})
+    equal((table["runs"], table["lost"], table["title"]), (3, 0, "f(x, w)"))
+    product = next(r for r in table["rows"] if r["name"] == "matmul")
+    equal((product["flops"], product["bytes"]), (2 * 64 * 96 * 32, 4 * (64 * 96 + 96 * 32 + 64 * 32)))
+    shares = sum(r["share"] for r in table["rows"]) + table["between_launches_ns"] / table["wall_ns"]
+    assert abs(shares - 1) < 1e-9, shares
+    assert table["traced_ns"] > 0 and table["untraced_ns"] > 0
+    out, _ = run(program, home, SETUP, ":profile f(x, w)", args=["--json"])  # the program's own --json
+    json.loads(out)
+
+
+def test_profile_runs_once_for_the_program(program, home):
+    """Statements are rehearsed, and happen once."""
+    out, _ = run(program, home, "n = 0; def g() { print(\"ran\"); 1 }; seed(5)", ":profile n = n + g(); a = rand(1)",
+                 "print(n)", "b = rand(1); seed(5); c = rand(1); d = rand(1); print(a == c, b == d)")
+    equal([line for line in out.splitlines() if line == "ran"], ["ran"])
+    assert out.splitlines()[-2:] == ["1", "[true] [true]"], out
+
+
+def test_profile_failures(program, home):
+    _, err = run(program, home, ":profile", status=1)
+    assert "E706" in err and ":profile STATEMENT" in err, err
+    _, err = run(program, home, ":profile nosuch + 1", status=1)
+    assert "E201" in err and ":profile nosuch + 1" in err, err
+    _, err = run(program, home, ":profile 1 --runs 0", status=1)
+    assert "--runs" in err, err
+    _, err = run(program, home, ":profile 1 --runs", status=1)
+    assert "--runs needs a value" in err, err
+    _, err = run(program, home, ":profile --sideways 1", status=1)
+    assert "no option --sideways" in err, err
+    _, err = run(program, home, ":timeline --text", status=1)
+    assert "E706" in err, err
+
+
+def test_trace_is_valid_json(program, home):
+    out, _ = run(program, home, SETUP, ":profile f(x, w)", ":trace save 'my trace.json'")
+    assert "wrote my trace.json: 4 events" in out, out
+    trace = json.loads((home / "my trace.json").read_text())
+    events = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    equal([e["name"] for e in events], ["statement", "matmul", "tanh", "sum"])
+    statement, *ops = events
+    for op in ops:
+        assert statement["ts"] <= op["ts"] and op["ts"] + op["dur"] <= statement["ts"] + statement["dur"] + 1e-6
+    equal((events[1]["args"]["span"], events[1]["args"]["source"]), ("-e:2", "h = x @ w"))
+    _, err = run(program, home, SETUP, ":profile f(x, w)", ":trace save /nowhere/t.json", status=1)
+    assert "E621" in err and "/nowhere/t.json" in err, err
+    _, err = run(program, home, ":trace keep x", status=1)
+    assert "E805" in err, err
+
+
+def test_timeline_text(program, home):
+    out, _ = run(program, home, SETUP, ":profile f(x, w); f(x, w)", ":timeline")
+    lanes = out[out.index(" .. "):]
+    assert "[statement=" in lanes and "lane 0" in lanes, out
+    assert all(len(line) <= 80 for line in lanes.splitlines()[1:]), out
+    run(program, home, SETUP, ":profile f(x, w)", ":timeline --out lanes.txt")
+    assert "[statement=" in (home / "lanes.txt").read_text()
+
+
+def recorded(program, home, **options):
+    t = Terminal(program, home, **options)
+    t.prompt()
+    t.run("def f(x) = sum(tanh(x @ x))")
+    t.run(":profile f(ones(64, 64))")
+    return t
+
+
+def test_timeline_screen(program, home):
+    t = recorded(program, home)
+    before = termios.tcgetattr(t.fd)
+    t.write(":timeline\r")
+    t.expect("tab: next event")
+    t.write("\t")
+    t.expect("statement")
+    t.write("j")
+    t.expect(r"GFLOP/s")
+    t.write("?")
+    t.expect("search; next")
+    t.write("x/tanh\r")
+    t.expect(r"tanh \[eager\]")
+    for size in ((2, 10), (1, 1), (5, 30), (24, 80)):
+        t.resize(*size)
+        time.sleep(0.2)
+    t.drain()
+    t.write("+")
+    time.sleep(0.2)
+    t.write("q")
+    t.expect(r"> $")
+    equal(termios.tcgetattr(t.fd), before)
+    equal(t.run("1 + 1"), "2")
+    t.write(":timeline\r")
+    t.expect("tab: next event")
+    t.write("\x03")  # Ctrl-C leaves it too
+    t.expect(r"> $")
+    equal(termios.tcgetattr(t.fd), before)
+    equal(t.run("2 + 2"), "4")
+    equal(t.leave(), 0)
+
+
+def test_timeline_without_colours(program, home):
+    t = recorded(program, home, term="vt100")
+    t.write(":timeline\r")
+    t.expect(r"\[statement=")
+    t.write("q")
+    t.expect(r"> $")
+    equal(t.leave(), 0)
+
+
+def test_timeline_on_unknown_terminals(program, home):
+    t = recorded(program, home, term="no-such-terminal")
+    shown = t.run(":timeline")
+    assert "E705" in shown and "no-such-terminal" in shown, shown
+    equal(t.run("1 + 1"), "2")
+    equal(t.leave(), 0)
+
+
+def test_a_signal_restores_the_terminal(program, home):
+    t = recorded(program, home)
+    t.write(":timeline\r")
+    t.expect("tab: next event")
+    os.kill(t.pid, signal.SIGTERM)
+    t.leave(keys="")
+    assert "\x1b[?1049l" in t.raw or "\x1b[?1l" in t.raw, repr(t.raw[-300:])
+
+
+def main():
+    program, *names = sys.argv[1:]
+    program = str(pathlib.Path(program).resolve())
+    tests = [(k, v) for k, v in globals().items() if k.startswith("test_") and (not names or k in names)]
+    failed = 0
+    for name, test in tests:
+        with tempfile.TemporaryDirectory() as home:
+            begin = time.monotonic()
+            try:
+                test(program, pathlib.Path(home))
+                print(f"passed  {name}  ({time.monotonic() - begin:.1f} s)", flush=True)
+            except (AssertionError, KeyError, ValueError):
+                failed += 1
+                print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(tests)} tests, {failed} failed")
+    return 1 if failed or not tests else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
