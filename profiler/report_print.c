@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum { COL_SELF, COL_SHARE, COL_CALLS, COL_MEAN, COL_BANDWIDTH, COL_FLOPS, COL_LIMIT, COL_NAME, COL_PLACE };
-enum { COLUMNS = COL_PLACE + 1, NAME_LEAST = 10, NAME_GOOD = 24, GAP = 2 };
+enum { COLUMNS = COL_PLACE + 1, NAME_LEAST = 16, NAME_GOOD = 24, GAP = 2 };
 
-static const char *const headers[COLUMNS] = {"time",    "share",    "calls", "mean", "GB/s",
-                                             "GFLOP/s", "of limit", "what",  "where"};
+static const char *const headers[COLUMNS] = {"time",    "share", "calls", "mean", "GB/s",
+                                             "GFLOP/s", "limit", "what",  "where"};
 /* Columns leave in this order when the window is narrow. */
-static const int leaving[] = {COL_FLOPS, COL_BANDWIDTH, COL_LIMIT, COL_MEAN, COL_CALLS, COL_PLACE, COL_SELF};
+static const int leaving[] = {COL_MEAN, COL_FLOPS, COL_BANDWIDTH, COL_LIMIT, COL_CALLS, COL_PLACE, COL_SELF};
 
 const char *report_time_text(double ns, char buffer[16]) {
     if (ns < 1e3)
@@ -98,7 +98,7 @@ static void row_cells(const report_row *row, char cell[COLUMNS][128]) {
     double achieved = report_achieved(row);
     if (achieved > 0)
         snprintf(cell[COL_LIMIT], 128, achieved < 0.0995 ? "%.1f%% %s" : "%.0f%% %s", 100 * achieved,
-                 bound_name(row->by));
+                 row->by == BOUND_MEMORY ? "mem" : "comp");
     row_name(row, cell[COL_NAME]);
     snprintf(cell[COL_PLACE], 128, "%.127s", row->place);
 }
@@ -196,8 +196,8 @@ static void put_table(const report *r, int limit, uint32_t most, text *out) {
 static void put_limits(const machine_limits *m, text *out) {
     char small[16], large[16], flops[16];
     const int last = LIMIT_LEVELS - 1;
-    text_printf(out, "limits (%d %s): %sB/s memory, %sB/s up to %lld KiB, %sFLOP/s f32\n", m->lanes,
-                m->lanes == 1 ? "lane" : "lanes", report_count_text(m->memory[last].rate, large),
+    text_printf(out, "limit of this machine (%d %s): %sB/s memory, %sB/s up to %lld KiB, %sFLOP/s f32\n",
+                m->lanes, m->lanes == 1 ? "lane" : "lanes", report_count_text(m->memory[last].rate, large),
                 report_count_text(m->memory[0].rate, small), (long long)(m->memory[0].bytes >> 10),
                 report_count_text(m->flops, flops));
 }

@@ -168,10 +168,28 @@ static void put_fold(const diagram *d, const diagram_box *b, text *out) {
     put_place(d, n, out);
 }
 
+static void put_input(const diagram *d, const node *n, text *out) {
+    const char *name = d->of->input_names[n->input];
+    if (name && *name)
+        text_add(out, name);
+    else
+        text_printf(out, "input %d", n->input);
+}
+
+/* Dtype and sizes; where costs stand beside them, the sizes that they are of. */
+static void put_meta(const diagram *d, value_id v, text *out) {
+    meta m = *graph_meta(d->of, v);
+    for (int i = 0; d->options->cost && i < m.shape.rank; i++) {
+        int64_t size = dim_hint(d->of->dims, m.shape.size[i]);
+        if (size >= 0) m.shape.size[i] = size;
+    }
+    meta_print(d->of->dims, &m, out);
+}
+
 /* What a node is called: its name in the program, or its op. */
 static void put_name(const diagram *d, const node *n, text *out) {
     if (n->kind == NODE_INPUT)
-        text_add(out, d->of->input_names[n->input] ? d->of->input_names[n->input] : "input");
+        put_input(d, n, out);
     else if (n->kind == NODE_CONST)
         text_add(out, "constant");
     else
@@ -202,7 +220,7 @@ void diagram_label(const diagram *d, const diagram_box *b, text *out) {
         put_name(d, n, out);
     for (int i = 0; i < n->nout; i++) {
         text_add(out, i ? ", " : "\n");
-        meta_print(g->dims, graph_meta(g, n->out + (value_id)i), out);
+        put_meta(d, n->out + (value_id)i, out);
     }
     if (n->kind == NODE_OP) {
         text place = {0};
@@ -211,7 +229,6 @@ void diagram_label(const diagram *d, const diagram_box *b, text *out) {
         if (place.length) text_printf(out, "\n%s", place.data);
         out->failed |= place.failed;
         text_free(&place);
-        if (b->kernel >= 0 && d->backward) text_printf(out, "\nkernel %u", d->options->kernels[b->kernel].id);
     }
     put_cost(d, b, out);
 }
@@ -244,7 +261,7 @@ void diagram_arrow_label(const diagram *d, const diagram_arrow *a, text *out) {
     if (a->count > 1)
         text_printf(out, "%u values", a->count);
     else if (from->count > 1)
-        meta_print(d->of->dims, &v->meta, out);
+        put_meta(d, a->value, out);
     else if (d->of->nodes[v->node].nout > 1)
         text_printf(out, "result %d", v->result);
 }

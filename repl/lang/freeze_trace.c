@@ -51,11 +51,13 @@ void special_free(special *sp) {
  * inputs. */
 typedef struct conversion {
     freezing *z;
+    value whole;
     int arg;
     const symbol *name;
-    size_t leaf;  /* number of the next leaf */
-    bool pattern; /* make placeholders instead of stand-ins */
-    size_t first; /* the first input that was made */
+    const char *called; /* what inputs are called: a parameter's name; NULL: nothing */
+    size_t leaf;        /* number of the next leaf */
+    bool pattern;       /* make placeholders instead of stand-ins */
+    size_t first;       /* the first input that was made */
 } conversion;
 
 static bool is_known(const frozen *f, const conversion *c) {
@@ -109,19 +111,24 @@ static status convert_leaf(session *s, void *user, value leaf, value *out) {
     }
     tensor *t;
     o.knowable = knowable(leaf.tensor);
-    status st = new_input(s, c->z, leaf.tensor, c->name ? c->name->text : NULL, &o, &t);
+    text called = {0}; /* "m.w1" */
+    text_add(&called, c->called ? c->called : "");
+    leaf_path(c->whole, o.leaf.leaf, &called);
+    status st = called.failed ? fail_memory(&s->c->err, called.length)
+                              : new_input(s, c->z, leaf.tensor, text_str(&called), &o, &t);
+    text_free(&called);
     if (!st) *out = value_tensor(t);
     return st;
 }
 
 /* *now gets the stand-ins, *pattern the placeholders. */
-static status convert(session *s, freezing *z, value v, int arg, const symbol *name, value *now,
-                      value *pattern) {
-    conversion c = {.z = z, .arg = arg, .name = name};
+static status convert(session *s, freezing *z, value v, int arg, const symbol *name, const char *called,
+                      value *now, value *pattern) {
+    conversion c = {.z = z, .whole = v, .arg = arg, .name = name, .called = called};
     status st = catch_up(s, z);
     size_t first = z->origin_count;
     if (!st) st = leaves_map(s, v, convert_leaf, &c, now);
-    c = (conversion){.z = z, .arg = arg, .name = name, .pattern = true, .first = first};
+    c = (conversion){.z = z, .whole = v, .arg = arg, .name = name, .pattern = true, .first = first};
     return st ? st : leaves_map(s, v, convert_leaf, &c, pattern);
 }
 
@@ -151,7 +158,7 @@ static global_use *read_global(session *s, const symbol *name) {
     const binding *b = bindings_at(s, name);
     value v = b ? b->user : (value){0}, now = {0}, pattern = {0};
     size_t at = (size_t)(g - z->sp->globals);
-    if (v.kind != VALUE_ABSENT && convert(s, z, v, -1, name, &now, &pattern)) {
+    if (v.kind != VALUE_ABSENT && convert(s, z, v, -1, name, name->text, &now, &pattern)) {
         value_release(now);
         value_release(pattern);
         return NULL;
@@ -297,6 +304,14 @@ static status collect_outputs(session *s, special *sp, value result, outputs *o)
 
 /* ---- one trace ---- */
 
+/* What argument i is called in the function; NULL when nobody knows. */
+static const char *argument_name(value f, int i, const symbol *given) {
+    if (given) return given->text;
+    for (int depth = 0; f.kind == VALUE_DERIVED && depth < VALUE_MAX_DEPTH; depth++) f = f.derived->f;
+    if (f.kind != VALUE_FUNCTION || i >= f.function->proto->params) return NULL;
+    return f.function->proto->param[i]->text;
+}
+
 static status convert_arguments(session *s, freezing *z, const arguments *a, value *now) {
     special *sp = z->sp;
     int count = a->npos + a->nkw;
@@ -310,7 +325,7 @@ static status convert_arguments(session *s, freezing *z, const arguments *a, val
         const symbol *name = named ? a->name[i - a->npos] : NULL;
         if (named) sp->kw[i - a->npos] = name;
         value v = named ? a->named[i - a->npos] : a->pos[i];
-        status st = convert(s, z, v, i, name, &now[i], &sp->args[i]);
+        status st = convert(s, z, v, i, name, argument_name(z->f->f, i, name), &now[i], &sp->args[i]);
         if (st) return st;
     }
     return STATUS_OK;

@@ -63,6 +63,26 @@ bool leaves_alike(value a, value b) {
     return true;
 }
 
+/* False when v has fewer leaves; *left is then lowered by their number. */
+static bool find_leaf(value v, size_t *left, text *out) {
+    if (v.kind != VALUE_TUPLE && v.kind != VALUE_RECORD) return (*left)-- == 0;
+    bool tuple = v.kind == VALUE_TUPLE;
+    size_t count = tuple ? v.tuple->count : v.record->count, length = out->length;
+    for (size_t i = 0; i < count && !out->failed; i++) {
+        if (tuple)
+            text_printf(out, "[%zu]", i);
+        else
+            text_printf(out, ".%s", v.record->entry[i].key->text);
+        if (find_leaf(tuple ? v.tuple->item[i] : v.record->entry[i].value, left, out)) return true;
+        if (!out->failed) out->data[out->length = length] = '\0';
+    }
+    return false;
+}
+
+void leaf_path(value v, size_t leaf, text *out) {
+    find_leaf(v, &leaf, out);
+}
+
 status tensor_list_add(session *s, tensor_list *l, tensor *t) {
     if (l->count == l->capacity) {
         size_t capacity = l->capacity ? 2 * l->capacity : 8;

@@ -19,6 +19,9 @@ status leaves_each(session *s, value v, visit_fn fn, void *user);
 /* Do two values have the same tuples, records and keys? Leaves are not compared. */
 bool leaves_alike(value a, value b);
 
+/* Where leaf number `leaf` stands in v, appended: ".w1", "[0].b", "" for v itself. */
+void leaf_path(value v, size_t leaf, text *out);
+
 /* Tensors in a growing row; the row holds references. */
 typedef struct tensor_list {
     tensor **items;

@@ -33,7 +33,7 @@ def run(program, home, *statements, status=0, args=()):
 def test_profile_table(program, home):
     out, _ = run(program, home, SETUP, ":profile f(x, w)")
     header, *rows = out.splitlines()
-    equal(header.split(), ["time", "share", "calls", "mean", "GB/s", "GFLOP/s", "of", "limit", "what", "where"])
+    equal(header.split(), ["time", "share", "calls", "mean", "GB/s", "GFLOP/s", "limit", "what", "where"])
     equal({r.split()[-2] for r in rows[:3]}, {"matmul", "tanh", "sum"})
     assert all(len(line) <= 80 for line in rows[:3]), out
     assert "tracing:" in rows[-1] and "untraced" in rows[-1] and "LOST" not in out, out
@@ -100,6 +100,58 @@ def test_timeline_text(program, home):
     assert all(len(line) <= 80 for line in lanes.splitlines()[1:]), out
     run(program, home, SETUP, ":profile f(x, w)", ":timeline --out lanes.txt")
     assert "[statement=" in (home / "lanes.txt").read_text()
+
+
+STEP = """def loss(m, x, y) { h = tanh(x @ m.w + m.b)
+  mean((h - y) ** 2) }
+def step(m, x, y) { l, g = value_and_grad(loss)(m, x, y)
+  ({w: m.w - 0.1 * g.w, b: m.b - 0.1 * g.b}, l) }
+m = {w: randn(6, 4), b: zeros(4)}; x = randn(5, 6); y = randn(5, 4);
+g = freeze(step); r = g(m, x, y);"""
+
+
+def test_graph_text(program, home):
+    out, _ = run(program, home, STEP, ":graph g")
+    lines = out.splitlines()
+    equal(lines[0], "graph step {")
+    for name in ("m.w", "m.b", "x", "y"):
+        assert any(f"input {i} {name} : f32[" in line for i in range(4) for line in lines), (name, out)
+    assert any("matmul" in line and line.endswith("# -e:1") for line in lines), out
+    assert any("# backward -e:2" in line for line in lines) and "@" not in out, out
+    before, _ = run(program, home, STEP, ":graph g --before")
+    assert before.count("\n") > out.count("\n"), "passes make it smaller"
+
+
+def test_graph_pictures(program, home):
+    out, _ = run(program, home, STEP, ":graph g --out g.svg", ":graph --cost --out 'g c.png' g", ":graph g --dot --before",
+                 ":profile g(m, x, y)", ":graph g --cost --out g.gv")
+    assert "wrote g.svg" in out and "wrote g c.png" in out and "digraph" in out, out
+    picture = (home / "g.svg").read_text()
+    for part in ("m.w", "matmul", "e:1<", "output 2", "blue: forward, red: backward"):
+        assert part in picture, part
+    equal((home / "g c.png").read_bytes()[:4], b"\x89PNG")
+    dot = (home / "g.gv").read_text()
+    assert "measured: " in dot and "f32[5, 6]" in dot and "flop" in dot, dot
+    table, _ = run(program, home, STEP, ":profile g(m, x, y) --json")
+    kernels = {r["kernel"] for r in json.loads(table)["rows"]}
+    assert all(f"kernel {k}: " in dot for k in kernels), "the diagram has the table's kernels"
+    _, err = run(program, home, STEP, ":graph g --out g.jpg", status=1)
+    assert "E704" in err, err
+    _, err = run(program, home, ":graph 1 + 1", status=1)
+    assert "E708" in err and "freeze" in err, err
+    _, err = run(program, home, "f = freeze(x -> x + 1);", ":graph f", status=1)
+    assert "E707" in err, err
+
+
+def test_source(program, home):
+    out, _ = run(program, home, STEP, ":source g")
+    assert "/* kernel 1: matmul [library], -e:1, 1 node: %" in out, out
+    out, _ = run(program, home, STEP, ":source g --passes")
+    assert out.startswith("# traced: ") and "\n# cse: " in out and "\n# dce: " in out, out
+    out, _ = run(program, home, STEP, ":source g --graph")
+    assert out.startswith("graph step {"), out
+    _, err = run(program, home, STEP, ":source g --graph --passes", status=1)
+    assert "E805" in err, err
 
 
 def recorded(program, home, **options):
