@@ -55,6 +55,9 @@ typedef struct context {
 context *context_new(int threads);
 void context_free(context *c); /* tensors of the context must have been released */
 
+/* Gives recycled memory back to the system. */
+void context_trim(context *c);
+
 /* True (and the error set) when an interrupt is pending. */
 bool context_interrupted(context *c);
 

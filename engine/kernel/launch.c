@@ -95,7 +95,7 @@ static status check_empty(const kernel_launch *l) {
         const kernel_instr *n = &l->k->code[i];
         if (n->code != K_REDUCE || (n->op != OP_max && n->op != OP_min)) continue;
         error *e = &l->g->c->err;
-        fail(e, STATUS_VALUE, 304, "%s of no elements", op_table[n->op].name);
+        fail(e, STATUS_VALUE, 311, "%s of no elements", op_table[n->op].name);
         e->where = l->g->nodes[n->node].where;
         return e->code;
     }

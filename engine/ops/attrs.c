@@ -190,7 +190,7 @@ status attrs_parse(const op_info *op, const char *s, void *attrs, error *e) {
                                ? parse_value(&fields[i], s + length + 1, (char *)attrs + fields[i].offset)
                                : NULL;
         if (!rest) {
-            fail(e, STATUS_VALUE, 304, "`%s` is not an attribute of %s", s, op->name);
+            fail(e, STATUS_VALUE, 207, "`%s` is not an attribute of %s", s, op->name);
             return fail_hint(e, "%s takes %s", op->name, n ? op->schema : "no attributes");
         }
         s = rest;

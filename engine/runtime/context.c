@@ -23,6 +23,16 @@ context *context_new(int threads) {
     return NULL;
 }
 
+void context_trim(context *c) {
+    for (tensor *t = c->free_tensors; t;) {
+        tensor *next = (tensor *)(void *)t->store;
+        mem_free(t);
+        t = next;
+    }
+    c->free_tensors = NULL;
+    if (c->memory) allocator_trim(c->memory);
+}
+
 void context_free(context *c) {
     if (!c) return;
     code_cache_free(c->code);
@@ -30,11 +40,7 @@ void context_free(context *c) {
     tensor_release(c->counter);
     event_sink_free(&c->events);
     pool_free(c->workers);
-    for (tensor *t = c->free_tensors; t;) {
-        tensor *next = (tensor *)(void *)t->store;
-        mem_free(t);
-        t = next;
-    }
+    context_trim(c);
     allocator_free(c->memory);
     mem_free(c);
 }

@@ -185,26 +185,30 @@ static bool wants_colour(int fd) {
     return isatty(fd) && !(none && none[0] != '\0') && term && strcmp(term, "dumb") != 0;
 }
 
-static int open_and_run(shell *sh) {
+status shell_open(shell *sh) {
     sh->c = context_new(sh->options->threads);
-    if (!sh->c) {
-        fprintf(stderr, "tapedeck: not enough memory to start\n");
-        return EXIT_EVALUATION;
-    }
-    interrupt_install(sh->c, sh->interactive);
+    if (!sh->c) return STATUS_MEMORY;
     sh->session = session_new(sh->c);
-    if (!sh->session || session_add_builtins(sh->session, builtins_io)) {
-        fprintf(stderr, "tapedeck: can't start: %s\n", sh->c->err.message);
-        session_free(sh->session);
-        context_free(sh->c);
-        return EXIT_EVALUATION;
-    }
-    int result = EXIT_FINE;
-    if (!sh->options->no_init) run_init(sh);
-    if (!sh->leaving) result = sh->interactive ? line_loop(sh) : batch(sh);
+    return sh->session ? session_add_builtins(sh->session, builtins_io) : sh->c->err.code;
+}
+
+void shell_close(shell *sh) {
     if (sh->pictures_free) sh->pictures_free(sh);
     session_free(sh->session);
     context_free(sh->c);
+}
+
+static int open_and_run(shell *sh) {
+    int result = EXIT_FINE;
+    if (shell_open(sh)) {
+        fprintf(stderr, "tapedeck: can't start: %s\n", sh->c ? sh->c->err.message : "not enough memory");
+        result = EXIT_EVALUATION;
+    } else {
+        interrupt_install(sh->c, sh->interactive);
+        if (!sh->options->no_init) run_init(sh);
+        if (!sh->leaving) result = sh->interactive ? line_loop(sh) : batch(sh);
+    }
+    shell_close(sh);
     return result;
 }
 

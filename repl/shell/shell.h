@@ -35,6 +35,11 @@ typedef struct shell {
 /* Runs the program; returns the exit status. */
 int shell_main(int argc, char **argv);
 
+/* Opens the engine and a session of a shell whose other fields are set; shell_close frees both, also after a
+ * failure, whose reason is in sh->c->err (sh->c NULL: out of memory). */
+status shell_open(shell *sh);
+void shell_close(shell *sh);
+
 /* ---- output (output.c) ---- */
 
 /* Writes to standard output or error. The texts are emptied. shell_results fails, with the context's error
