@@ -19,8 +19,29 @@ bool diagram_place(const diagram *d, const node *n, source_line *out) {
 
 /* ---- parts ---- */
 
+/* Does the node stand at the beginning of things: an op of nothing but constants? */
+static bool is_source(const graph *g, const node *n) {
+    bool source = n->kind == NODE_OP;
+    for (int k = 0; k < n->nin; k++) source = source && graph_def(g, n->in[k])->kind == NODE_CONST;
+    return source;
+}
+
+/* Sources that only one of the later parts uses belong to it. `user`: for each node, 1 + the part of its users, 9
+ * when they differ or it is an output. */
+static void move_sources(diagram *d, char *user) {
+    const graph *g = d->of;
+    for (int o = 0; o < g->output_count; o++) user[g->values[g->outputs[o]].node] = 9;
+    for (uint32_t i = 0; i < g->node_count; i++)
+        for (int k = 0; k < g->nodes[i].nin; k++) {
+            char *u = &user[g->values[g->nodes[i].in[k]].node], part = (char)(1 + d->part[i]);
+            *u = *u == 0 || *u == part ? part : 9;
+        }
+    for (uint32_t i = 0; i < g->node_count; i++)
+        if (user[i] && user[i] != 9 && is_source(g, &g->nodes[i])) d->part[i] = (diagram_part)(user[i] - 1);
+}
+
 /* Nodes come after their operands, so one pass forward finds what follows the backward part. */
-static void find_parts(diagram *d) {
+static bool find_parts(diagram *d) {
     const graph *g = d->of;
     for (uint32_t i = 0; i < g->node_count; i++) {
         const node *n = &g->nodes[i];
@@ -29,6 +50,10 @@ static void find_parts(diagram *d) {
         for (int k = 0; k < n->nin && !n->backward; k++)
             if (d->part[g->values[n->in[k]].node] != PART_FORWARD) d->part[i] = PART_AFTER;
     }
+    char *user = mem_calloc((size_t)g->node_count + 1, 1);
+    if (user) move_sources(d, user);
+    mem_free(user);
+    return user != NULL;
 }
 
 /* ---- boxes ---- */
@@ -264,8 +289,8 @@ status diagram_build(const graph *g, const diagram_options *options, diagram *ou
     bool fine = reserve(out);
     if (fine) {
         find_kernels(out);
-        find_parts(out);
-        fine = choose_boxes(out) && find_pairs(out) && make_arrows(out) && diagram_cut_far(out);
+        fine = find_parts(out) && choose_boxes(out) && find_pairs(out) && make_arrows(out) &&
+               diagram_cut_far(out);
     }
     if (fine && options->cost) fine = find_times(out) && find_costs(out);
     if (fine) return STATUS_OK;

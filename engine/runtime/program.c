@@ -241,7 +241,19 @@ static status make_outputs(program *p, tensor *const *in, tensor **out) {
     return STATUS_OK;
 }
 
+/* The run as a whole, around its launches. */
+static void write_run(const program *p, uint64_t begin) {
+    event_write(&p->c->events, (event){.begin = begin,
+                                       .end = clock_ticks(),
+                                       .name = p->g->name,
+                                       .tier = "graph",
+                                       .where = p->c->here,
+                                       .graph = p->g->id,
+                                       .kind = EVENT_SPAN});
+}
+
 status program_run(program *p, tensor *const *in, int nin, tensor **out) {
+    uint64_t begin = p->c->events.on ? clock_ticks() : 0;
     (void)nin;
     for (int i = 0; i < p->g->output_count; i++) out[i] = NULL;
     if (!p->code_loaded && p->tier != TIER_TILES) {
@@ -257,6 +269,7 @@ status program_run(program *p, tensor *const *in, int nin, tensor **out) {
     if (!code) code = make_outputs(p, in, out);
     let_go_of(p, p->g->inputs, p->g->input_count);
     let_go_of(p, p->fresh, p->fresh_count);
+    if (p->c->events.on) write_run(p, begin);
     return code;
 }
 

@@ -29,9 +29,10 @@ static void show_kernels(shell *sh, const seen_graph *g, bool cuda, text *out) {
         if (i) text_char(out, '\n');
         kernel_head(sh, g, k, out);
         bool library = k->tier && strcmp(k->tier, "library") == 0;
-        text_add(out, source    ? source
-                      : library ? "/* computed by the library */\n"
-                                : "/* none was made of it yet */\n");
+        if (source)
+            seen_places(sh, source, out);
+        else
+            text_add(out, library ? "/* computed by the library */\n" : "/* none was made of it yet */\n");
     }
     if (!g->kernel_count) text_add(out, "/* no kernels: the results are inputs and constants */\n");
 }

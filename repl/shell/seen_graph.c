@@ -42,33 +42,34 @@ void seen_graph_free(seen_graph *g) {
     *g = (seen_graph){0};
 }
 
-/* "@1:20-25" as "digits.td:4", or as nothing when the text is unknown. Returns what follows it. */
+/* " @1:20-25" or " @1:20" as " digits.td:4", or as nothing when the text is unknown. Returns what follows it. */
 static const char *put_span(const source_finder *finder, const char *at, text *out) {
     unsigned source, begin, end;
-    int length = 0;
+    int length = 0, longer = 0;
     source_line line;
-    if (sscanf(at, "@%u:%u-%u%n", &source, &begin, &end, &length) != 3 || !length) {
+    if (sscanf(at, " @%u:%u%n-%u%n", &source, &begin, &length, &end, &longer) < 2 || !length) {
         text_char(out, *at);
         return at + 1;
     }
-    if (finder->find(finder->user, (span){source, begin, end}, &line))
-        text_printf(out, "%s:%u", line.file, line.line);
-    return at + length;
+    if (finder->find(finder->user, (span){source, begin, begin}, &line))
+        text_printf(out, " %s:%u", line.file, line.line);
+    return at + (longer > length ? longer : length);
 }
 
-void seen_graph_text(shell *sh, const graph *g, text *out) {
-    text plain = {0};
+void seen_places(shell *sh, const char *content, text *out) {
     source_finder finder = seen_finder(sh);
-    graph_print(g, &plain);
-    /* Spans stand in the remarks alone, which begin with a # and go to the end of the line. */
-    bool remark = false;
-    for (const char *at = text_str(&plain); *at;) {
-        remark = *at == '\n' ? false : remark || *at == '#';
-        if (remark && *at == '@')
+    for (const char *at = content; *at;) {
+        if (at[0] == ' ' && at[1] == '@')
             at = put_span(&finder, at, out);
         else
             text_char(out, *at++);
     }
+}
+
+void seen_graph_text(shell *sh, const graph *g, text *out) {
+    text plain = {0};
+    graph_print(g, &plain);
+    seen_places(sh, text_str(&plain), out);
     out->failed |= plain.failed;
     text_free(&plain);
 }

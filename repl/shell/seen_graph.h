@@ -18,6 +18,8 @@ typedef struct seen_graph {
 status seen_graph_get(shell *sh, const char *name, const char *expression, size_t length, seen_graph *out);
 void seen_graph_free(seen_graph *g);
 
+/* Appends what the engine wrote about a graph, with places in the source instead of spans (` @1:20-25`). */
+void seen_places(shell *sh, const char *content, text *out);
 /* The text form of g with places in the source, as people read it, instead of spans. */
 void seen_graph_text(shell *sh, const graph *g, text *out);
 

@@ -197,6 +197,27 @@ static void draws_backward_beside_forward(void **state) {
     graph_free(g);
 }
 
+/* What is made of nothing for the backward part alone stands there, though it was recorded as forward. */
+static void moves_sources_to_their_users(void **state) {
+    context *c = *state;
+    graph *g = graph_new(c, "f");
+    meta m = f32_of(1, 3, 0);
+    value_id x = input(g, "x", m), r = op(g, OP_tanh, x, NO_VALUE, m, 1, NO_VALUE),
+             ones = op(g, OP_expand, scalar(g, 1), NO_VALUE, m, 1, NO_VALUE),
+             both = op(g, OP_expand, scalar(g, 2), NO_VALUE, m, 1, NO_VALUE),
+             s = op(g, OP_mul, r, both, m, 1, NO_VALUE), b = op(g, OP_mul, ones, both, m, 1, r);
+    const value_id out[] = {s, b};
+    assert_int_equal(graph_set_outputs(g, out, 2), STATUS_OK);
+    diagram_options o = {0};
+    diagram d;
+    assert_int_equal(diagram_build(g, &o, &d, &c->err), STATUS_OK);
+    assert_int_equal(d.part[g->values[ones].node], PART_BACKWARD);
+    assert_int_equal(d.part[g->values[both].node], PART_FORWARD); /* used on both sides */
+    assert_int_equal(d.part[g->values[r].node], PART_FORWARD);
+    diagram_free(&d);
+    graph_free(g);
+}
+
 static void escapes_names(void **state) {
     context *c = *state;
     graph *g = graph_new(c, "a \"name\" \\N <b>");
@@ -385,13 +406,10 @@ int main(int argc, char **argv) {
         return s != STATUS_OK;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writes_every_node_and_edge),
-        cmocka_unit_test(draws_backward_beside_forward),
-        cmocka_unit_test(escapes_names),
-        cmocka_unit_test(marks_kernels_and_heat),
-        cmocka_unit_test(folds_large_graphs),
-        cmocka_unit_test(lays_out_large_graphs_quickly),
-        cmocka_unit_test(survives_running_out_of_memory),
+        cmocka_unit_test(writes_every_node_and_edge),    cmocka_unit_test(draws_backward_beside_forward),
+        cmocka_unit_test(moves_sources_to_their_users),  cmocka_unit_test(escapes_names),
+        cmocka_unit_test(marks_kernels_and_heat),        cmocka_unit_test(folds_large_graphs),
+        cmocka_unit_test(lays_out_large_graphs_quickly), cmocka_unit_test(survives_running_out_of_memory),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

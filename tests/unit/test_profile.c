@@ -103,12 +103,17 @@ static void ids_lead_to_kernels(void **state) {
     }
     recording *r;
     assert_int_equal(profile_end(c, &finder, "p(x)", &r), STATUS_OK);
+    const recorded *whole = event_named(r, g->name);
+    assert_non_null(whole);
+    assert_int_equal(whole->kind, EVENT_SPAN);
+    assert_int_equal(whole->graph, g->id);
     int launches = 0, kernels = program_kernel_count(p);
     for (uint32_t i = 0; i < r->count; i++) {
         const recorded *e = &r->events[i];
         if (e->kind == EVENT_SPAN || e->lane != 0) continue;
         launches++;
         assert_int_equal(e->graph, g->id);
+        assert_int_equal(r->events[e->parent].kind, EVENT_SPAN); /* inside a run of the graph */
         bool found = false;
         for (int k = 0; k < kernels; k++) {
             program_kernel kernel = program_kernel_at(p, k);
