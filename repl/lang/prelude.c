@@ -96,5 +96,6 @@ bool session_find_function(session *s, const char *name, session_function *out) 
     binding *b = known ? bindings_at(s, known) : NULL;
     if (!b || b->base.kind == VALUE_ABSENT) return false;
     describe(s, known, b, out);
+    if (s->signature_text.failed || s->doc_text.failed) return fail_memory(&s->c->err, 1), false;
     return true;
 }

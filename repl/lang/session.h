@@ -79,7 +79,7 @@ typedef struct session_function {
 } session_function;
 /* `signature` and `doc` are good until the next call of these two. */
 status session_each_function(session *s, bool (*visit)(void *user, const session_function *f), void *user);
-/* One of them by name; false when there is none. */
+/* One of them by name; false when there is none (or with the error set when memory ran out). */
 bool session_find_function(session *s, const char *name, session_function *out);
 
 /* More builtins, such as load and save: `list` ends with a NULL name and outlives the session. */

@@ -171,8 +171,9 @@ static status help_on(shell *sh, const char *name, text *out) {
         describe_function(&f, out);
         any = true;
     }
+    if (sh->c->err.code != STATUS_OK) return sh->c->err.code;
     if (c) {
-        text_printf(out, ":%s %s\n  %s\n", c->name, c->arguments, c->doc);
+        text_printf(out, ":%s%s%s\n  %s\n", c->name, c->arguments[0] ? " " : "", c->arguments, c->doc);
         any = true;
     }
     if (topic) {

@@ -67,6 +67,8 @@ static void what_it_is(value v, text *out) {
     if (v.kind == VALUE_TENSOR && v.tensor->meta.shape.rank == 0 && tensor_concrete(v.tensor)) {
         text_printf(out, "%s%s ", v.tensor->meta.weak ? "weak " : "", dtype_name(v.tensor->meta.dtype));
         print_scalar(v.tensor, out);
+    } else if (v.kind == VALUE_TENSOR) {
+        meta_print(v.tensor->c->dims, &v.tensor->meta, out);
     } else {
         text_add(out, value_describe(v, m, sizeof m));
     }
@@ -90,6 +92,7 @@ static bool add_var(void *user, const symbol *name, value v) {
             l->out->data[--l->out->length] = '\0';
         text_char(l->out, '\n');
     }
+    l->out->failed |= what.failed;
     text_free(&what);
     l->count++;
     return !l->out->failed;
@@ -118,6 +121,7 @@ static status step(shell *sh, status (*take)(session *, text *), const char *wha
         text_printf(&out, "%s: %s\n", what, names.data);
     else
         text_printf(&out, "%s\n", what);
+    out.failed |= names.failed;
     text_free(&names);
     return show(sh, code, &out);
 }

@@ -8,12 +8,13 @@
 
 #include "repl/shell/shell.h"
 
-static atomic_int *flag;
+static atomic_int *volatile flag;
 static volatile sig_atomic_t ends_process;
 
 static void on_interrupt(int number) {
     (void)number;
-    if (atomic_exchange(flag, 1) != 0 && ends_process) _exit(EXIT_INTERRUPT);
+    atomic_int *f = flag;
+    if (f && atomic_exchange(f, 1) != 0 && ends_process) _exit(EXIT_INTERRUPT);
 }
 
 void interrupt_install(context *c, bool interactive) {
@@ -25,4 +26,9 @@ void interrupt_install(context *c, bool interactive) {
     sigaction(SIGINT, &action, NULL);
     action.sa_handler = SIG_IGN; /* a closed pipe shows as a failed write */
     sigaction(SIGPIPE, &action, NULL);
+}
+
+void interrupt_remove(void) {
+    signal(SIGINT, SIG_DFL);
+    flag = NULL;
 }

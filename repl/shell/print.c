@@ -8,6 +8,7 @@
 #include "engine/base/number.h"
 #include "engine/base/unicode.h"
 #include "engine/device/device.h"
+#include "repl/lang/freeze.h"
 #include "repl/lang/function.h"
 #include "repl/lang/gradient.h"
 #include "repl/shell/stats.h"
@@ -131,9 +132,8 @@ static status add_statistics(context *c, const tensor *t, text *out) {
 
 static status add_tensor_header(session *s, const tensor *t, const print_options *o, text *out) {
     context *c = session_context(s);
-    char m[160];
     text_add(out, o->dim);
-    text_add(out, meta_text(c->dims, &t->meta, m, sizeof m));
+    meta_print(c->dims, &t->meta, out);
     status code = STATUS_OK;
     if (tensor_concrete(t)) {
         text_printf(out, "  %s", c->device->name);
@@ -206,6 +206,17 @@ static void add_simple(session *s, value v, text *out) {
         text_add(out, "function ");
         add_function(s, v, 0, out);
         break;
+    case VALUE_GRAPH:
+        text_printf(out, "frozen graph %s, %d specialisation%s", frozen_name(v.graph), frozen_count(v.graph),
+                    frozen_count(v.graph) == 1 ? "" : "s");
+        break;
+    case VALUE_TAPE:
+        text_printf(out, "tape of %lld operation%s", (long long)tape_length(v.tape->tape),
+                    tape_length(v.tape->tape) == 1 ? "" : "s");
+        break;
+    case VALUE_PULLBACK:
+        text_add(out, "pullback");
+        break;
     default:
         value_dump(v, 0, out);
         break;
@@ -256,8 +267,10 @@ static bool add_flat(session *s, value v, size_t room, text *out) {
     if (is_array(v)) {
         const tensor *t = v.tensor;
         if (!tensor_concrete(t) || t->meta.shape.rank > 1 || tensor_count(t) > INNER_FLAT) return false;
-        text_printf(out, "%s", dtype_name(t->meta.dtype));
-        return print_elements(t, 10000, 1, 0, out) == STATUS_OK;
+        if (print_elements(t, 10000, 1, 0, out)) return false;
+        dtype d = t->meta.dtype;
+        if (d != DT_F32 && d != DT_I64 && d != DT_BOOL) text_printf(out, " as %s", dtype_name(d));
+        return true;
     }
     if (!is_container(v)) {
         add_simple(s, v, out);
@@ -320,8 +333,9 @@ static int lines_of(const print_options *o) {
 }
 
 static status finish(session *s, status code, text *out) {
-    if (code == STATUS_OK && out->failed) return fail_memory(&session_context(s)->err, out->length);
-    return code;
+    context *c = session_context(s);
+    if (code == STATUS_OK && out->failed) return fail_memory(&c->err, out->length);
+    return code == STATUS_OK ? c->err.code : code;
 }
 
 status print_value(session *s, value v, const print_options *o, text *out) {
@@ -332,9 +346,8 @@ status print_value(session *s, value v, const print_options *o, text *out) {
 
 /* The items of a container without their contents. */
 static void add_gist(session *s, value v, int depth, text *out) {
-    char m[160];
     if (is_array(v)) {
-        text_add(out, meta_text(session_context(s)->dims, &v.tensor->meta, m, sizeof m));
+        meta_print(session_context(s)->dims, &v.tensor->meta, out);
         return;
     }
     if (!is_container(v)) {

@@ -53,27 +53,13 @@ static void each_shown(layout *l, int axis, int64_t base, visit_fn visit) {
 
 /* ---- format ---- */
 
-/* "1.2346e+05" with the exponent as short as it goes. */
-static int scientific(char s[CELL], double v, int decimals) {
-    int length = snprintf(s, CELL, "%.*e", decimals, v);
-    char *e = strchr(s, 'e');
-    if (!e) return length;
-    char *from = e + 1, *to = e + 1;
-    if (*from == '-') *to++ = '-';
-    from++;
-    while (*from == '0' && from[1]) from++;
-    memmove(to, from, strlen(from) + 1);
-    return (int)strlen(s);
-}
-
 static int cell_text(const layout *l, int64_t index, char s[CELL]) {
     dtype d = l->t->meta.dtype;
     if (d == DT_BOOL) return snprintf(s, CELL, "%s", tensor_get_int(l->t, index) ? "true" : "false");
     if (!dtype_is_float(d)) return (int)number_print_int(s, tensor_get_int(l->t, index));
     double v = tensor_get_real(l->t, index);
     if (!isfinite(v)) return snprintf(s, CELL, "%s", isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
-    if (l->kind == CELL_SCIENTIFIC) return scientific(s, v, l->decimals);
-    return snprintf(s, CELL, "%.*f", l->decimals, v);
+    return snprintf(s, CELL, l->kind == CELL_SCIENTIFIC ? "%.*e" : "%.*f", l->decimals, v);
 }
 
 /* What choosing a format needs to know of the elements shown. */
@@ -96,10 +82,7 @@ static void see_decimals(layout *l, int64_t index) {
     double v = tensor_get_real(l->t, index);
     if (!isfinite(v)) return;
     char text_[CELL];
-    if (l->kind == CELL_SCIENTIFIC)
-        snprintf(text_, sizeof text_, "%.*e", l->decimals, v);
-    else
-        snprintf(text_, sizeof text_, "%.*f", l->decimals, v);
+    snprintf(text_, sizeof text_, l->kind == CELL_SCIENTIFIC ? "%.*e" : "%.*f", l->decimals, v);
     char *end = strchr(text_, 'e');
     if (!end) end = text_ + strlen(text_);
     while (end[-1] == '0') end--;

@@ -206,7 +206,8 @@ static int open_and_run(shell *sh) {
     } else {
         interrupt_install(sh->c, sh->interactive);
         if (!sh->options->no_init) run_init(sh);
-        if (!sh->leaving) result = sh->interactive ? line_loop(sh) : batch(sh);
+        result = sh->leaving ? sh->leaving_status : sh->interactive ? line_loop(sh) : batch(sh);
+        interrupt_remove();
     }
     shell_close(sh);
     return result;

@@ -81,5 +81,7 @@ void line_history(text *out, int most, bool json);
 
 /* Lets Ctrl-C set c's interrupt flag, from now on for this process's only shell. */
 void interrupt_install(context *c, bool interactive);
+/* Before the context goes. */
+void interrupt_remove(void);
 
 #endif
