@@ -193,10 +193,10 @@ static status assign_through(session *s, const assign_path *p, value v) {
     value root = *place;
     *place = (value){0};
     status st = replace(s, &root, p, v);
-    if (!st) {
-        /* evaluating nothing in between, the place has not moved */
-        *place = root;
-    }
+    if (st)
+        value_release(root); /* absent, unless replace failed before it began */
+    else
+        *place = root; /* nothing was evaluated in between, so the place has not moved */
     return st;
 }
 
