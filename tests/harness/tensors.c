@@ -60,14 +60,16 @@ tensor *tensors_layout(tensor *x, int layout) {
         view = tensors_ok(c, op_call1(c, OP_slice, home, &a));
     size_t size = dtype_size(x->meta.dtype);
     tensor *plain = tensors_ok(c, tensor_to_contiguous(x));
+    int64_t digit[MAX_RANK] = {0}, at = view->offset;
     for (int64_t i = 0, n = tensor_count(x); i < n; i++) { /* one element at a time, by its index */
-        int64_t rest = i, at = view->offset;
-        for (int j = rank - 1; j >= 0; j--) {
-            at += rest % view->meta.shape.size[j] * view->stride[j];
-            rest /= view->meta.shape.size[j];
-        }
         memcpy((char *)view->store->data + at * (int64_t)size, (char *)tensor_data(plain) + i * (int64_t)size,
                size);
+        for (int j = rank - 1; j >= 0; j--) {
+            at += view->stride[j];
+            if (++digit[j] < view->meta.shape.size[j]) break;
+            at -= digit[j] * view->stride[j];
+            digit[j] = 0;
+        }
     }
     tensor_release(plain);
     tensor_release(home);

@@ -70,7 +70,7 @@ static void check_matrices(context *const c[3], dtype t, int64_t m, int64_t n, i
     for (int lanes = 0; lanes < 3; lanes++)
         for (int a = 0; a < LAYOUT_COUNT; a++)
             for (int b = 0; b < LAYOUT_COUNT; b++) {
-                if (lanes < 2 && a != b && m * n * k > 100000) continue; /* the rest is no news */
+                if (a != b && (lanes < 2 || m * n * k > 20000)) continue; /* the rest is no news */
                 tensor *p = tensors_ok(c[lanes], tensor_from(c[lanes], t, &x->meta.shape, tensor_data(x)));
                 tensor *q = tensors_ok(c[lanes], tensor_from(c[lanes], t, &y->meta.shape, tensor_data(y)));
                 tensor *u = tensors_layout(p, a), *v = tensors_layout(q, b), *got = product(u, v);
@@ -109,10 +109,9 @@ static void test_panels(void **state) {
     (void)state;
     context *c[3];
     for (int i = 0; i < 3; i++) assert_non_null(c[i] = context_new(i + 1));
-    static const int64_t sizes[][3] = {
-        {300, 520, 40}, {257, 1030, 129}, {1000, 8, 300}, {513, 300, 257}, {260, 5, 9000}};
-    static const dtype some[] = {DT_F32, DT_F64, DT_BF16, DT_I32};
-    for (size_t d = 0; d < 4; d++)
+    static const int64_t sizes[][3] = {{300, 520, 40}, {1030, 270, 9}, {600, 8, 120}, {260, 5, 5000}};
+    static const dtype some[] = {DT_F32, DT_F64, DT_BF16};
+    for (size_t d = 0; d < 3; d++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             check_matrices(c, some[d], sizes[s][0], sizes[s][1], sizes[s][2]);
     for (int i = 0; i < 3; i++) context_free(c[i]);
