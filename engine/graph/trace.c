@@ -110,6 +110,12 @@ int trace_inputs(const trace *t) {
     return t->g->input_count;
 }
 
+void trace_label(trace *t, const tensor *x, const char *name) {
+    if (x->trace != t) return;
+    node *n = graph_def(t->g, x->value);
+    if (!n->label && n->kind == NODE_OP) n->label = arena_text(t->g->memory, name, strlen(name));
+}
+
 const graph *trace_graph(const trace *t) {
     return t->g;
 }

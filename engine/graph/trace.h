@@ -26,6 +26,8 @@ tensor *trace_input_meta(trace *t, const meta *m, const char *name, const char *
 tensor *trace_capture(trace *t, tensor *outside, const char *name);
 /* The captured tensors' numbers: *first is the first hidden input. */
 int trace_inputs(const trace *t);
+/* The name that the program gives a traced value, for diagrams: the first one stays. */
+void trace_label(trace *t, const tensor *x, const char *name);
 /* The graph as far as it is built: for asking what a traced value was computed from. */
 const graph *trace_graph(const trace *t);
 

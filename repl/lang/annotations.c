@@ -39,6 +39,13 @@ static status refuse(checker *k, const ast_node *param, value v, const char *mor
     return s->c->err.code;
 }
 
+/* While freezing, an open size takes the name that the program has for it. */
+static void name_symbol(dims *t, dim size, const char *name) {
+    if (dim_known(size)) return;
+    dim_node *n = &t->nodes[dim_index(size)];
+    if (n->op == DIM_INPUT && !n->name[0]) snprintf(n->name, sizeof n->name, "%s", name);
+}
+
 static status check_named(checker *k, const ast_node *param, value v, const ast_node *d, int axis) {
     dims *t = k->s->c->dims;
     dim size = v.tensor->meta.shape.size[axis];
@@ -56,6 +63,7 @@ static status check_named(checker *k, const ast_node *param, value v, const ast_
         text_free(&b);
         return refuse(k, param, v, more);
     }
+    name_symbol(t, size, d->text);
     if (k->count < MAX_NAMES) k->known[k->count++] = (named_size){d->hash, d->text, param->text, size, axis};
     return STATUS_OK;
 }
@@ -89,6 +97,7 @@ static bool dtype_fits(const meta *m, dtype want) {
 
 status check_annotations(session *s, const function_object *f, const frame *fr) {
     checker k = {.s = s, .f = f};
+    if (s->c->dims) s->c->dims->here = s->c->here; /* guards say what asked */
     for (int i = 0; i < f->proto->params; i++) {
         const ast_node *param = f->proto->node->child[i], *type = param->child[0];
         dtype want = DT_F32;

@@ -136,13 +136,12 @@ static status run_stack(session *s, const value *args, value *out) {
     int64_t axis = 0;
     status st = args[1].kind == VALUE_ABSENT ? STATUS_OK : arg_int(s, "stack", "axis", args[1], &axis);
     if (st) return st;
-    if (args[0].kind == VALUE_TENSOR && args[0].tensor->meta.shape.rank > 0 && axis == 0) {
-        *out = value_retain(args[0]);
-        return STATUS_OK;
-    }
-    if (args[0].kind != VALUE_TUPLE) return wrong_kind(s, "stack", "tensors", "a tuple of tensors", args[0]);
-    value first = {0};
-    st = stack_values(s, args[0].tuple->item, args[0].tuple->count, s->c->here, &first);
+    bool rows = args[0].kind == VALUE_TENSOR &&
+                args[0].tensor->meta.shape.rank > 0; /* stacked along axis 0 already */
+    if (!rows && args[0].kind != VALUE_TUPLE)
+        return wrong_kind(s, "stack", "tensors", "a tuple of tensors, or one tensor", args[0]);
+    value first = rows ? value_retain(args[0]) : (value){0};
+    if (!rows) st = stack_values(s, args[0].tuple->item, args[0].tuple->count, s->c->here, &first);
     if (st) return st;
     int rank = first.tensor->meta.shape.rank, at;
     transpose_attrs a = {.axes = {.count = rank}};

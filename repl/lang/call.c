@@ -47,6 +47,8 @@ static void warn_shadow(session *s, const symbol *name) {
 
 status frame_set(session *s, const symbol *name, value v) {
     warn_shadow(s, name);
+    if (s->freezing && !s->in_prelude && v.kind == VALUE_TENSOR && v.tensor->trace)
+        trace_label(v.tensor->trace, v.tensor, name->text);
     frame *f = s->frame;
     if (!f) return s->freezing ? freezing_write(s, name, v) : bindings_set(s, name, v);
     for (size_t i = 0; i < f->count; i++) {

@@ -203,6 +203,7 @@ static status assign_through(session *s, const assign_path *p, value v) {
 status assign_target(session *s, const ast_node *target, value v) {
     if (target->kind == AST_NAME) {
         const symbol *name = symbol_find(&s->symbols, target->hash);
+        if (!s->in_prelude) s->c->here = target->where;
         return error_at(s, target->where, frame_set(s, name, v));
     }
     assign_path p;

@@ -122,6 +122,7 @@ static status eval_def(session *s, const ast_node *n) {
     status st = make_function(s, n, &f);
     if (st) return st;
     const symbol *name = symbol_find(&s->symbols, n->hash);
+    if (!s->in_prelude) s->c->here = n->sign;
     st = error_at(s, n->sign, frame_set(s, name, f));
     value_release(f);
     return st;

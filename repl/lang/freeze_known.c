@@ -175,6 +175,7 @@ status freezing_number(session *s, tensor *t, const char *what, int64_t *out) {
         return fail_hint(e, "don't keep values of a frozen function outside of it");
     }
     const graph *g = trace_graph(t->trace);
+    d->here = s->c->here;
     if (freezing_dim(s, t, &size)) {
         if (dim_pin(d, size, out)) return STATUS_OK;
         fail(e, STATUS_FREEZE, E_FREEZE_SHAPE, "%s depends on a size that was left open with `?`", what);

@@ -291,6 +291,7 @@ status index_plan_make(session *s, const meta *m, const index_items *x, index_pl
     bool had_rest = false;
     *out = (index_plan){.whole = true};
     planner w = {s, s->c->dims, &m->shape, out, 0};
+    if (w.dims) w.dims->here = s->c->here;
     status st = count_axes(s, m, x, &rest);
     for (int i = 0; i < x->count && !st; i++) {
         const index_item *item = &x->items[i];
