@@ -91,7 +91,7 @@ void emit_value(emitter *e, int n) {
     else if (i->code != K_REDUCE && emit_local(e, n))
         text_printf(&e->out, "r%d", n);
     else
-        text_printf(&e->out, e->k->along_inner ? "w->r%d" : "w->r%d[c]", n);
+        text_printf(&e->out, emit_singly(e) ? "w->r%d" : "w->r%d[c]", n);
 }
 
 /* A conversion between compute types, or to a half, which rounds once. */
@@ -159,7 +159,8 @@ void emit_element(emitter *e, int access) {
         text_printf(&e->out, "w->x%d[", access);
     else
         text_printf(&e->out, "(w->x%d + ", access);
-    if (!e->k->along_inner && e->k->kept_rank > 0) add_term(e, &any, "c", a->kept[e->k->kept_rank - 1]);
+    if (!e->cuda && !e->k->along_inner && e->k->kept_rank > 0)
+        add_term(e, &any, "c", a->kept[e->k->kept_rank - 1]);
     for (int i = 0; e->elements && i < e->k->inner_rank; i++) {
         char index[8] = {'j', (char)('0' + i), 0};
         add_term(e, &any, e->k->inner_rank == 1 ? "j" : index, a->inner[i]);

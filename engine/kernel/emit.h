@@ -18,6 +18,11 @@ typedef struct kernel_source {
 
 /* C for the system's compiler; in the arena. */
 status emit_c(const graph *g, const kernel *k, arena *memory, kernel_source *out);
+/* CUDA C, for NVRTC (and as C for the host shim, host_shim.h): the entry has the kernel's name and takes a
+ * cuda_launch (prelude.h). The bits are those of the other tiers, except for f64 functions that the device's library
+ * computes. */
+status emit_cuda(const graph *g, const kernel *k, arena *memory, kernel_source *out);
+extern const char emit_cuda_head[];
 /* What stands above the kernels of a translation unit. */
 extern const char emit_c_head[];
 
@@ -32,6 +37,7 @@ typedef struct emitter {
     const int *list; /* the code being written: instructions in it are locals */
     int list_count, phase;
     bool elements;  /* it is element code */
+    bool cuda;      /* each thread has one row: row values are scalars, addresses those of the row itself */
     bool *outlives; /* by instruction: a row value that other code than its own reads */
 } emitter;
 
@@ -53,6 +59,10 @@ void emit_converted(emitter *e, int in, dtype from, ctype to);
 void emit_element(emitter *e, int access);
 /* A comment with what instruction n is in the program. */
 void emit_note(emitter *e, int n);
+/* Are row values scalars (a row at a time)? Else vectors. */
+static inline bool emit_singly(const emitter *e) {
+    return e->cuda || e->k->along_inner;
+}
 /* Is instruction n in the current list? */
 bool emit_local(const emitter *e, int n);
 

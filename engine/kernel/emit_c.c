@@ -15,7 +15,7 @@ static void load(emitter *e, int n) {
 
 static void store(emitter *e, int n, const char *indent) {
     const kernel_instr *i = &e->k->code[n];
-    OUT("%s", indent);
+    OUT("%s%s", indent, e->cuda && i->level != LEVEL_ELEMENT ? "if (w->leader) " : "");
     emit_element(e, i->access);
     OUT(" = ");
     if (dtype_is_half(i->dtype)) OUT("vm_f32_to_%s(", dtype_name(i->dtype));
@@ -25,8 +25,7 @@ static void store(emitter *e, int n, const char *indent) {
 
 static void reduce(emitter *e, int n, const char *indent) {
     const kernel_instr *i = &e->k->code[n];
-    const char *at = e->k->along_inner ? "lane" : "c", *op = op_table[i->op].name,
-               *t = ctype_name(i->compute);
+    const char *at = emit_singly(e) ? "lane" : "c", *op = op_table[i->op].name, *t = ctype_name(i->compute);
     OUT("%sacc%d[%s] = op_%s_combine_%s(acc%d[%s], ", indent, n, at, op, t, n, at);
     emit_converted(e, i->in[0], i->from, i->compute);
     OUT(");");
@@ -35,12 +34,14 @@ static void reduce(emitter *e, int n, const char *indent) {
 }
 
 static void slot(emitter *e, int n) {
-    OUT("w->slot%d[%s]", e->k->code[n].slot, e->k->along_inner ? "j" : "j * WIDTH + c");
+    OUT("w->slot%d[%s]", e->k->code[n].slot, emit_singly(e) ? "j" : "j * WIDTH + c");
 }
 
 static void fault(emitter *e, int n, const char *indent) {
     const kernel_instr *i = &e->k->code[n];
-    OUT("%sfaults%d[0] += op_%s_fault_%s(", indent, n, op_table[i->op].name, ctype_name(i->compute));
+    OUT("%s%sfaults%d[0] += op_%s_fault_%s(", indent,
+        e->cuda && i->level != LEVEL_ELEMENT ? "if (w->leader) " : "", n, op_table[i->op].name,
+        ctype_name(i->compute));
     for (int k = 0; k < i->nin; k++) {
         if (k) OUT(", ");
         emit_value(e, i->in[k]);
@@ -79,7 +80,7 @@ static void instruction(emitter *e, int n, const char *indent) {
         OUT(" = r%d;\n", n);
     }
     if (i->level == LEVEL_ROW && e->outlives[n])
-        OUT(e->k->along_inner ? "%sw->r%d = r%d;\n" : "%sw->r%d[c] = r%d;\n", indent, n, n);
+        OUT(emit_singly(e) ? "%sw->r%d = r%d;\n" : "%sw->r%d[c] = r%d;\n", indent, n, n);
 }
 
 void emit_c_choose(emitter *e, const int *list, int count, int phase, bool elements) {
@@ -92,7 +93,7 @@ void emit_c_choose(emitter *e, const int *list, int count, int phase, bool eleme
 /* ---- functions ---- */
 
 /* Faulting instructions of the current list, as declarations, parameters, arguments or additions. */
-static void each_fault(emitter *e, const char *format) {
+void emit_c_each_fault(emitter *e, const char *format) {
     for (int m = 0; m < e->list_count; m++) {
         const kernel_instr *i = &e->k->code[e->list[m]];
         if (!i->faults || i->phase != e->phase || i->level == LEVEL_UNIFORM) continue;
@@ -111,18 +112,18 @@ void emit_c_rows(emitter *e, int phase) {
     const kernel *k = e->k;
     emit_c_choose(e, k->phases[phase].rows, k->phases[phase].row_count, phase, false);
     if (!emit_c_row_instructions(e)) return;
-    OUT("static void k%u_rows%d(const kernel_args *a, k%u_row *row) {\n", k->id, phase, k->id);
-    if (k->along_inner)
+    OUT("PART void k%u_rows%d(const kernel_args *a, k%u_row *row) {\n", k->id, phase, k->id);
+    if (emit_singly(e))
         OUT("    k%u_row *w = row;\n", k->id);
     else
         OUT("    const k%u_row here = *row, *w = &here;\n", k->id);
-    each_fault(e, "    int64_t faults%d[1] = {0};\n");
-    if (!k->along_inner) OUT("    EACH for (int64_t c = 0; c < w->count; c++) {\n");
+    emit_c_each_fault(e, "    int64_t faults%d[1] = {0};\n");
+    if (!emit_singly(e)) OUT("    EACH for (int64_t c = 0; c < w->count; c++) {\n");
     for (int m = 0; m < e->list_count; m++)
         if (k->code[e->list[m]].level != LEVEL_UNIFORM)
-            instruction(e, e->list[m], k->along_inner ? "    " : "        ");
-    if (!k->along_inner) OUT("    }\n");
-    each_fault(e, "    COUNT_FAULTS(a->fault[%d], faults%d[0]);\n");
+            instruction(e, e->list[m], emit_singly(e) ? "    " : "        ");
+    if (!emit_singly(e)) OUT("    }\n");
+    emit_c_each_fault(e, "    COUNT_FAULTS(a->fault[%d], faults%d[0]);\n");
     OUT("    (void)a;\n}\n\n");
 }
 
@@ -132,7 +133,7 @@ static void inner_indices(emitter *e, const char *format) {
 }
 
 /* j0, j1, ... from j: "j_ = ..." in the order last to first. */
-static void unravel(emitter *e, const char *from, const char *indent) {
+void emit_c_unravel(emitter *e, const char *from, const char *indent) {
     const kernel *k = e->k;
     if (k->inner_rank < 2) return;
     OUT("%sint64_t left = %s", indent, from);
@@ -157,22 +158,22 @@ void emit_c_element(emitter *e, int phase) {
     const kernel *k = e->k;
     emit_c_choose(e, k->phases[phase].elements, k->phases[phase].element_count, phase, true);
     OUT("INLINE void k%u_element%d(const k%u_row *w, %s, int64_t j", k->id, phase, k->id,
-        k->along_inner ? "int lane" : "int64_t c");
+        emit_singly(e) ? "int lane" : "int64_t c");
     inner_indices(e, ", int64_t j%d");
     emit_c_each_reduce(e, phase, ", %s *acc%d");
-    each_fault(e, ", int64_t *faults%d");
+    emit_c_each_fault(e, ", int64_t *faults%d");
     OUT(") {\n");
     for (int m = 0; m < e->list_count; m++) instruction(e, e->list[m], "    ");
-    OUT("    (void)w, (void)j, (void)%s;\n}\n\n", k->along_inner ? "lane" : "c");
+    OUT("    (void)w, (void)j, (void)%s;\n}\n\n", emit_singly(e) ? "lane" : "c");
 }
 
-static void call_element(emitter *e, int phase, const char *arguments, const char *lane) {
+void emit_c_call_element(emitter *e, int phase, const char *arguments, const char *lane) {
     OUT("k%u_element%d(w, %s", e->k->id, phase, arguments);
     inner_indices(e, ", j%d");
     const kernel_phase *s = &e->k->phases[phase];
     for (int m = 0; m < s->element_count; m++)
         if (e->k->code[s->elements[m]].code == K_REDUCE) OUT(", acc%d%s", s->elements[m], lane);
-    each_fault(e, ", faults%d");
+    emit_c_each_fault(e, ", faults%d");
     OUT(");\n");
 }
 
@@ -184,7 +185,7 @@ static void loop_inner(emitter *e, int phase) {
     int last = k->inner_rank - 1;
     if (k->inner_rank > 1) {
         char j[8] = {'j', (char)('0' + last), 0};
-        unravel(e, "j", "        ");
+        emit_c_unravel(e, "j", "        ");
         OUT("        if (%s + LANES <= ", j);
         emit_size(e, k->inner[last], "w->");
         OUT(") {\n            EACH for (int lane = 0; lane < LANES; lane++)\n                ");
@@ -194,30 +195,30 @@ static void loop_inner(emitter *e, int phase) {
         const kernel_phase *s = &k->phases[phase];
         for (int m = 0; m < s->element_count; m++)
             if (k->code[s->elements[m]].code == K_REDUCE) OUT(", acc%d", s->elements[m]);
-        each_fault(e, ", faults%d");
+        emit_c_each_fault(e, ", faults%d");
         OUT(");\n            continue;\n        }\n");
         OUT("        for (int lane = 0; lane < LANES; lane++) {\n");
-        unravel(e, "j + lane", "            ");
+        emit_c_unravel(e, "j + lane", "            ");
         OUT("            ");
-        call_element(e, phase, "lane, j + lane", "");
+        emit_c_call_element(e, phase, "lane, j + lane", "");
         OUT("        }\n    }\n    for (int lane = 0; j < end; j++, lane++) {\n");
-        unravel(e, "j", "        ");
+        emit_c_unravel(e, "j", "        ");
         OUT("        ");
-        call_element(e, phase, "lane, j", "");
+        emit_c_call_element(e, phase, "lane, j", "");
         OUT("    }\n");
         return;
     }
     OUT("        EACH for (int lane = 0; lane < LANES; lane++) ");
-    call_element(e, phase, "lane, j + lane", "");
+    emit_c_call_element(e, phase, "lane, j + lane", "");
     OUT("    }\n    for (int lane = 0; j < end; j++, lane++) ");
-    call_element(e, phase, "lane, j", "");
+    emit_c_call_element(e, phase, "lane, j", "");
 }
 
 static void loop_kept(emitter *e, int phase) {
     OUT("    for (int64_t j = begin; j < end; j++) {\n");
-    unravel(e, "j", "        ");
+    emit_c_unravel(e, "j", "        ");
     OUT("        EACH for (int64_t c = 0; c < w->count; c++) ");
-    call_element(e, phase, "c, j", "[j % LANES]");
+    emit_c_call_element(e, phase, "c, j", "[j % LANES]");
     OUT("    }\n");
 }
 
@@ -238,7 +239,7 @@ void emit_c_block(emitter *e, int phase) {
             k->along_inner ? "" : "\n        for (int64_t c = 0; c < w->count; c++)", s->elements[m],
             k->along_inner ? "[l]" : "[l][c]", op_table[i->op].name, ctype_name(i->compute));
     }
-    each_fault(e, "    int64_t faults%d[1] = {0};\n");
+    emit_c_each_fault(e, "    int64_t faults%d[1] = {0};\n");
     if (k->along_inner)
         loop_inner(e, phase);
     else
@@ -255,6 +256,6 @@ void emit_c_block(emitter *e, int phase) {
                 "out%d[c] = acc%d[0][c];\n",
                 op, t, n, n, n);
     }
-    each_fault(e, "    COUNT_FAULTS(a->fault[%d], faults%d[0]);\n");
+    emit_c_each_fault(e, "    COUNT_FAULTS(a->fault[%d], faults%d[0]);\n");
     OUT("    (void)a;\n}\n\n");
 }

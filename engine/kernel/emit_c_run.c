@@ -22,7 +22,7 @@ static ctype register_type(const kernel_instr *i) {
     return dtype_compute(i->dtype);
 }
 
-static void emit_struct(emitter *e) {
+void emit_c_struct(emitter *e) {
     const kernel *k = e->k;
     OUT("typedef struct k%u_row {\n", k->id);
     for (int i = 0; i < k->access_count; i++) {
@@ -40,9 +40,10 @@ static void emit_struct(emitter *e) {
         if (n->slot >= 0) OUT("    %s *slot%d;\n", emit_type(register_type(n)), n->slot);
         if (n->level == LEVEL_UNIFORM && n->code != K_CONST)
             OUT("    %s u%d;\n", emit_type(register_type(n)), i);
-        if (in_row(e, i)) OUT("    %s %sr%d;\n", emit_type(register_type(n)), k->along_inner ? "" : "*", i);
+        if (in_row(e, i)) OUT("    %s %sr%d;\n", emit_type(register_type(n)), emit_singly(e) ? "" : "*", i);
     }
     for (int i = 0; i < e->number_count; i++) OUT("    int64_t n%d;\n", i);
+    if (e->cuda) OUT("    int leader;\n");
     OUT("    int64_t count%s;\n} k%u_row;\n\n", maps(k) ? "" : ", length", k->id);
 }
 
@@ -65,6 +66,7 @@ static void emit_uniform(emitter *e, int n) {
     const kernel_instr *i = &e->k->code[n];
     if (i->code == K_CONST) return;
     if (i->faults) {
+        if (e->cuda) OUT("    if (blockIdx.x == 0 && threadIdx.x == 0)\n    ");
         OUT("    COUNT_FAULTS(a->fault[%d], (int64_t)op_%s_fault_%s(", n, op_table[i->op].name,
             ctype_name(i->compute));
         for (int m = 0; m < i->nin; m++) {
@@ -87,7 +89,7 @@ static void emit_uniform(emitter *e, int n) {
     OUT("\n");
 }
 
-static void emit_open_function(emitter *e, dim length) {
+void emit_c_open(emitter *e, dim length) {
     const kernel *k = e->k;
     OUT("INLINE void k%u_open(const kernel_args *a, k%u_row *w) {\n", k->id, k->id);
     for (int i = 0; i < e->number_count; i++) OUT("    w->n%d = a->number[%d];\n", i, i);
@@ -107,7 +109,7 @@ static void emit_open_function(emitter *e, dim length) {
 }
 
 /* Row number i as an index over the kept axes, and the addresses there. */
-static void emit_at(emitter *e) {
+void emit_c_at(emitter *e) {
     const kernel *k = e->k;
     int last = k->kept_rank - 1;
     OUT("INLINE void k%u_at(const kernel_args *a, k%u_row *w, int64_t i, int64_t end) {\n", k->id, k->id);
@@ -135,7 +137,7 @@ static void emit_at(emitter *e) {
         }
         OUT(";\n");
     }
-    if (k->along_inner || last < 0)
+    if (emit_singly(e) || last < 0)
         OUT("    w->count = 1;\n");
     else {
         OUT("    w->count = end - i < %s ? end - i : %s;\n", maps(k) ? "STRETCH" : "WIDTH",
@@ -283,7 +285,7 @@ static void emit_steps(emitter *e) {
 }
 
 /* The kernel's space, as a comment. */
-static void emit_title(emitter *e) {
+void emit_c_title(emitter *e) {
     text whole = {0};
     kernel_print(e->g, e->k, &whole);
     const char *s = text_str(&whole), *name = "kernel ";
@@ -294,9 +296,16 @@ static void emit_title(emitter *e) {
     text_free(&whole);
 }
 
-static dim length_of(const emitter *e) {
+dim emit_c_length(emitter *e) {
+    const kernel *k = e->k;
     dim n = 1;
-    for (int i = 0; i < e->k->inner_rank; i++) n = dim_mul(e->g->dims, n, e->k->inner[i]);
+    for (int i = 0; i < k->inner_rank; i++) n = dim_mul(e->g->dims, n, k->inner[i]);
+    if (!dim_known(n)) emit_number(e, n);
+    for (int i = 0; i < k->count; i++) {
+        if (k->code[i].code == K_SIZE && !dim_known(k->code[i].size)) emit_number(e, k->code[i].size);
+        if (k->code[i].code == K_INDEX && !dim_known(k->accesses[k->code[i].access].offset))
+            emit_number(e, k->accesses[k->code[i].access].offset);
+    }
     return n;
 }
 
@@ -312,20 +321,14 @@ status emit_c(const graph *g, const kernel *k, arena *memory, kernel_source *out
     }
     body = e->out;
     e->out = (text){0};
-    emit_at(e);
+    emit_c_at(e);
     at = e->out;
     e->out = (text){0};
-    dim length = length_of(e);
-    if (!dim_known(length)) emit_number(e, length);
-    for (int i = 0; i < k->count; i++) { /* so that all numbers are counted before slots are numbered */
-        if (k->code[i].code == K_SIZE && !dim_known(k->code[i].size)) emit_number(e, k->code[i].size);
-        if (k->code[i].code == K_INDEX && !dim_known(k->accesses[k->code[i].access].offset))
-            emit_number(e, k->accesses[k->code[i].access].offset);
-    }
-    emit_title(e);
-    emit_struct(e);
+    dim length = emit_c_length(e);
+    emit_c_title(e);
+    emit_c_struct(e);
     emit_wide(e);
-    emit_open_function(e, length);
+    emit_c_open(e, length);
     text_add(&e->out, text_str(&at));
     text_add(&e->out, text_str(&body));
     emit_run(e);

@@ -21,16 +21,53 @@ typedef struct kernel_args {
     const volatile int *stop;
 } kernel_args;
 
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(TD_HOST_SHIM)
-#define INLINE static __device__
+/* What emitted CUDA is launched with: `threads` threads a block, `teams` of which share a row. Rows lie one after the
+ * other in a block's threads: 16 lanes, then teams, then rows (vectors along inner axes), or rows, then teams. */
+typedef struct cuda_launch {
+    kernel_args args;
+    int64_t rows;
+    int teams;
+} cuda_launch;
+
+#if defined(TD_HOST_SHIM)
+#include "engine/kernel/host_shim.h"
+#elif defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define INLINE static __device__ __forceinline__
+#define PART static __device__
+#define ENTRY extern "C" __global__ void
+#define EACH
+#define COUNT_FAULTS(counter, n)                                                                             \
+    if (n) atomicAdd((unsigned long long *)&(counter), (unsigned long long)(n))
+
+/* The value of the thread `delta` lanes up in the row's 16 threads, all of which are here. */
+static __device__ __forceinline__ unsigned td_half_warp(void) {
+    return 0xffffu << (threadIdx.x & 16u);
+}
+#define TD_SHUFFLE(name, type, wide)                                                                         \
+    static __device__ __forceinline__ type shuffle_##name(type x, int delta) {                               \
+        return (type)__shfl_down_sync(td_half_warp(), (wide)x, (unsigned)delta, LANES);                      \
+    }
+TD_SHUFFLE(f32, float, float)
+TD_SHUFFLE(f64, double, double)
+TD_SHUFFLE(i64, int64_t, long long)
+TD_SHUFFLE(i32, int32_t, int)
+TD_SHUFFLE(i8, int8_t, int)
+TD_SHUFFLE(u8, uint8_t, int)
+TD_SHUFFLE(bool, uint8_t, int)
+#undef TD_SHUFFLE
 #else
 #define INLINE static inline __attribute__((always_inline))
+#define PART static
+#define COUNT_FAULTS(counter, n)                                                                             \
+    if (n) __atomic_fetch_add(&(counter), (n), __ATOMIC_RELAXED)
 
 /* Iterations are independent: results are in other memory than operands. */
 #if defined(__clang__)
 #define EACH _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define EACH _Pragma("GCC ivdep")
+#endif
+
 #endif
 
 #define BLOCK_END(begin, length) ((length) - (begin) < BLOCK ? (length) : (begin) + BLOCK)
@@ -67,9 +104,5 @@ typedef struct kernel_args {
             full_ = 1;                                                                                       \
         }                                                                                                    \
     } while (0)
-
-#define COUNT_FAULTS(counter, n)                                                                             \
-    if (n) __atomic_fetch_add(&(counter), (n), __ATOMIC_RELAXED)
-#endif
 
 #endif

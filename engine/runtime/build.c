@@ -144,6 +144,7 @@ void program_free(program *p) {
     if (!p) return;
     event_sink_keep_names(&p->c->events, p->g->id);
     code_unit_release(p->unit);
+    emulation_free(p->emulation);
     for (int i = 0; i < PLANS_KEPT; i++) plan_free(p->plans[i]);
     for (uint32_t i = 0; p->constants && i < p->g->node_count; i++) tensor_release(p->constants[i]);
     if (p->block.data) allocator_put(p->c->memory, p->block.data, p->block_granted);

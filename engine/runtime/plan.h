@@ -32,6 +32,7 @@ typedef struct program_step {
     uint32_t number;
     lower_view *operands; /* of library calls */
     kernel_source source; /* of kernels, as C */
+    kernel_source cuda;   /* and as CUDA C, made when it is asked for */
     kernel_code code;     /* run is NULL until it is compiled */
 } program_step;
 
@@ -81,8 +82,9 @@ struct program {
     uint64_t clock;
 
     program_tier tier;
-    code_unit *unit;  /* all kernels' C, once it was handed to the compiler */
-    bool code_loaded; /* steps have their code, or never will */
+    code_unit *unit;             /* all kernels' C, once it was handed to the compiler */
+    struct emulation *emulation; /* emulate.c; NULL: kernels run in their tiers */
+    bool code_loaded;            /* steps have their code, or never will */
 
     /* one run at a time */
     storage block; /* of the largest plan so far; data NULL: none */
@@ -103,5 +105,12 @@ void plan_free(plan *pl);
 /* Hands the kernels to the compiler (`now`: and waits), and takes up code that is ready. */
 status program_compile(program *p, bool now);
 void program_load_code(program *p);
+
+/* Step's kernel as CUDA C; NULL for library calls and when out of memory. */
+const char *program_cuda(program *p, int step);
+/* From now on kernels run as emitted CUDA under the host shim, threads in an order that seed picks (for tests). */
+status program_emulate(program *p, unsigned seed);
+status emulation_run(program *p, int step);
+void emulation_free(struct emulation *m);
 
 #endif

@@ -196,6 +196,7 @@ static void write_event(const program *p, int number, uint64_t begin) {
 static status launch(program *p, int number) {
     plan_step *s = &p->current->steps[number];
     if (!p->steps[number].k) return call_library(p, s);
+    if (p->emulation) return emulation_run(p, number);
     char *scratch = (char *)p->block.data + p->current->scratch_at;
     if (p->steps[number].code.run && p->tier != TIER_TILES)
         return launch_run_code(p->c, &s->launch, p->steps[number].code, p->address, scratch);
@@ -287,6 +288,7 @@ program_kernel program_kernel_at(const program *p, int i) {
     k.node_count = s->k ? s->k->node_count : 1;
     k.tier = tier_name(p, s);
     k.source_c = s->k ? s->source.text : NULL;
+    k.source_cuda = program_cuda((program *)(uintptr_t)p, i); /* made at the first question */
     return k;
 }
 

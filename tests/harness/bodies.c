@@ -175,7 +175,17 @@ static bool all_in(const program *p, const char *tier) {
     return true;
 }
 
-const char *check_body(context *c, const body *b, dtype t, program_tier tier, bool all_sizes) {
+status in_tiles(program *p) {
+    status code = program_set_tier(p, TIER_TILES);
+    return code ? code : all_in(p, "tiles") ? STATUS_OK : STATUS_VALUE;
+}
+
+status in_c(program *p) {
+    status code = program_set_tier(p, TIER_C);
+    return code ? code : all_in(p, "C") ? STATUS_OK : STATUS_VALUE;
+}
+
+const char *check_body(context *c, const body *b, dtype t, tier_fn prepare, bool all_sizes) {
     static char failure[600];
     program *p = NULL;
     failure[0] = 0;
@@ -189,8 +199,9 @@ const char *check_body(context *c, const body *b, dtype t, program_tier tier, bo
             program_free(p);
             p = NULL;
         }
-        if (!p && (p = freeze_body(c, b->run, x, BODY_INPUTS))) program_set_tier(p, tier);
-        bool good = p && !c->err.code && all_in(p, tier == TIER_C ? "C" : "tiles");
+        bool good = true;
+        if (!p && (p = freeze_body(c, b->run, x, BODY_INPUTS))) good = !prepare(p);
+        good = good && p && !c->err.code;
         for (int run = 0; good && run < 2; run++) good = frozen_matches(c, p, b->run, x, BODY_INPUTS);
         if (!good)
             snprintf(failure, sizeof failure, "%s of %s[%d, %d]: %s", b->name, dtype_name(t), (int)size[0],

@@ -18,7 +18,13 @@ extern const int64_t body_sizes[BODY_SIZES][2];
 /* The inputs of a body at rows x columns. */
 void body_inputs(context *c, dtype t, const int64_t *size, tensor **x);
 
-/* Checks one body in one tier over all sizes (or those that need one specialisation), each twice; returns a failure's description in a static buffer, or NULL. */
-const char *check_body(context *c, const body *b, dtype t, program_tier tier, bool all_sizes);
+/* Makes a program run in one tier. */
+typedef status (*tier_fn)(program *p);
+status in_tiles(program *p);
+status in_c(program *p);
+
+/* Checks one body in one tier over all sizes (or those that need one specialisation), each twice; returns a failure's
+ * description in a static buffer, or NULL. */
+const char *check_body(context *c, const body *b, dtype t, tier_fn prepare, bool all_sizes);
 
 #endif

@@ -19,7 +19,7 @@ static void check_all(int lanes, dtype t) {
     assert_non_null(c);
     for (int b = 0; b < BODIES; b++) {
         if (!dtype_is_float(t) && bodies[b].float_only) continue;
-        const char *failure = check_body(c, &bodies[b], t, TIER_C, t == DT_F32 && lanes == 2);
+        const char *failure = check_body(c, &bodies[b], t, in_c, t == DT_F32 && lanes == 2);
         if (failure) fail_msg("%s", failure);
     }
     assert_int_equal(allocator_used(c->memory) / 4096, 0);

@@ -1,0 +1,218 @@
+/* shim.c — see shim.h. A fibre runs until it waits at a barrier or in a shuffle, or ends. A barrier opens when every
+ * thread that has not ended is at it; a shuffle is carried out when all 16 threads of a group are in it. */
+#include "engine/kernel/shim.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "engine/base/memory.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+enum { STACK = 128 << 10, GROUP = 16 };
+
+typedef enum fibre_state { RUNNABLE, AT_BARRIER, IN_SHUFFLE, ENDED } fibre_state;
+
+typedef struct fibre {
+    ucontext_t at;
+    fibre_state state;
+    char value[8];
+    unsigned bytes;
+    int delta;
+} fibre;
+
+struct shim {
+    shim_thread thread; /* first: the callbacks find the shim through `running` */
+    fibre *fibres;
+    char *stacks;
+    int threads, most, current;
+    ucontext_t scheduler;
+    void (*entry)(cuda_launch);
+    cuda_launch launch;
+    int *order;
+    void *fake; /* the sanitizer's */
+    const void *scheduler_stack;
+    size_t scheduler_size;
+};
+
+/* Fibres can't be passed a pointer portably, and emitted code calls without one. */
+static _Thread_local shim *running;
+
+/* ---- switching; the sanitizer wants to know of stacks ---- */
+
+static void to_scheduler(shim *s, bool ends) {
+    fibre *f = &s->fibres[s->current];
+#if defined(__SANITIZE_ADDRESS__)
+    void *own = NULL;
+    __sanitizer_start_switch_fiber(ends ? NULL : &own, s->scheduler_stack, s->scheduler_size);
+    swapcontext(&f->at, &s->scheduler);
+    __sanitizer_finish_switch_fiber(own, NULL, NULL);
+#else
+    (void)ends;
+    swapcontext(&f->at, &s->scheduler);
+#endif
+}
+
+static void to_fibre(shim *s, int i) {
+    s->current = i;
+    s->thread.thread = (shim_index){(unsigned)i, 0, 0};
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(&s->fake, s->stacks + (size_t)i * STACK, STACK);
+    swapcontext(&s->scheduler, &s->fibres[i].at);
+    __sanitizer_finish_switch_fiber(s->fake, NULL, NULL);
+#else
+    swapcontext(&s->scheduler, &s->fibres[i].at);
+#endif
+}
+
+static void fibre_main(void) {
+    shim *s = running;
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(NULL, &s->scheduler_stack, &s->scheduler_size);
+#endif
+    s->entry(s->launch);
+    s->fibres[s->current].state = ENDED;
+    to_scheduler(s, true);
+}
+
+static void barrier(void) {
+    shim *s = running;
+    s->fibres[s->current].state = AT_BARRIER;
+    to_scheduler(s, false);
+}
+
+static void shuffle(void *x, unsigned bytes, int delta) {
+    shim *s = running;
+    fibre *f = &s->fibres[s->current];
+    memcpy(f->value, x, bytes);
+    f->bytes = bytes;
+    f->delta = delta;
+    f->state = IN_SHUFFLE;
+    to_scheduler(s, false);
+    memcpy(x, f->value, bytes);
+}
+
+/* ---- life ---- */
+
+shim *shim_new(int threads) {
+    shim *s = mem_calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->most = threads;
+    s->fibres = mem_calloc((size_t)threads, sizeof *s->fibres);
+    s->order = mem_calloc((size_t)threads, sizeof *s->order);
+    s->stacks = mem_alloc_aligned(64, (size_t)threads * STACK);
+    s->thread.barrier = barrier;
+    s->thread.shuffle = shuffle;
+    if (s->fibres && s->order && s->stacks) return s;
+    shim_free(s);
+    return NULL;
+}
+
+void shim_free(shim *s) {
+    if (!s) return;
+    mem_free(s->fibres);
+    mem_free(s->order);
+    mem_free(s->stacks);
+    mem_free(s);
+}
+
+shim_thread *shim_thread_of(shim *s) {
+    return &s->thread;
+}
+
+/* ---- a block ---- */
+
+/* Threads in an order of their own for each seed. */
+static void shuffle_order(shim *s, unsigned seed) {
+    for (int i = 0; i < s->threads; i++) s->order[i] = i;
+    for (int i = s->threads - 1; seed && i > 0; i--) {
+        seed = seed * 1664525u + 1013904223u;
+        int j = (int)(seed >> 8) % (i + 1), swap = s->order[i];
+        s->order[i] = s->order[j];
+        s->order[j] = swap;
+    }
+}
+
+static void start_block(shim *s) {
+    for (int i = 0; i < s->threads; i++) {
+        fibre *f = &s->fibres[i];
+        f->state = RUNNABLE;
+        getcontext(&f->at);
+        f->at.uc_stack.ss_sp = s->stacks + (size_t)i * STACK;
+        f->at.uc_stack.ss_size = STACK;
+        f->at.uc_link = NULL;
+        makecontext(&f->at, fibre_main, 0);
+    }
+}
+
+/* Carries out the shuffles of groups that are complete. */
+static bool release_shuffles(shim *s) {
+    bool any = false;
+    for (int g = 0; g < s->threads; g += GROUP) {
+        int in = 0;
+        char old[GROUP][8];
+        for (int i = g; i < g + GROUP && i < s->threads; i++) in += s->fibres[i].state == IN_SHUFFLE;
+        if (in < GROUP) continue;
+        for (int i = 0; i < GROUP; i++) memcpy(old[i], s->fibres[g + i].value, sizeof old[i]);
+        for (int i = 0; i < GROUP; i++) {
+            fibre *f = &s->fibres[g + i];
+            if (i + f->delta < GROUP) memcpy(f->value, old[i + f->delta], f->bytes);
+            f->state = RUNNABLE;
+        }
+        any = true;
+    }
+    return any;
+}
+
+static bool release_barrier(shim *s) {
+    int at = 0, live = 0;
+    for (int i = 0; i < s->threads; i++) {
+        live += s->fibres[i].state != ENDED;
+        at += s->fibres[i].state == AT_BARRIER;
+    }
+    if (at == 0 || at < live) return false;
+    for (int i = 0; i < s->threads; i++)
+        if (s->fibres[i].state == AT_BARRIER) s->fibres[i].state = RUNNABLE;
+    return true;
+}
+
+static bool run_block(shim *s) {
+    start_block(s);
+    for (;;) {
+        bool ran = false, live = false;
+        for (int n = 0; n < s->threads; n++) {
+            int i = s->order[n];
+            if (s->fibres[i].state == RUNNABLE) {
+                to_fibre(s, i);
+                ran = true;
+            }
+            live |= s->fibres[i].state != ENDED;
+        }
+        if (!live) return true;
+        if (!release_shuffles(s) && !release_barrier(s) && !ran) return false;
+    }
+}
+
+status shim_run(shim *s, void (*entry)(cuda_launch), cuda_launch launch, int grid, int threads, unsigned seed,
+                error *e) {
+    if (threads > s->most)
+        return fail(e, STATUS_LIMIT, 0, "%d threads in a block of at most %d", threads, s->most);
+    shim *outer = running;
+    running = s;
+    s->threads = threads;
+    s->entry = entry;
+    s->launch = launch;
+    s->thread.block_size = (shim_index){(unsigned)threads, 1, 1};
+    s->thread.grid_size = (shim_index){(unsigned)grid, 1, 1};
+    shuffle_order(s, seed);
+    bool good = true;
+    for (int b = 0; b < grid && good; b++) {
+        s->thread.block = (shim_index){(unsigned)b, 0, 0};
+        good = run_block(s);
+    }
+    running = outer;
+    return good ? STATUS_OK : fail(e, STATUS_VALUE, 0, "the threads of a block wait for each other for ever");
+}
