@@ -70,8 +70,8 @@ typedef struct op_signature {
 #define KNOWN_SYMBOLS(X)                                                                                     \
     X(T)                                                                                                     \
     X(shape)                                                                                                 \
-    X(dtype) X(device) X(grad) X(freeze) X(axis) X(axes) X(dim) X(keep) X(keepdims) X(keepdim) X(wrt) X(Out) \
-        X(to)
+    X(dtype)                                                                                                 \
+    X(device) X(grad) X(freeze) X(axis) X(axes) X(dim) X(keep) X(keepdims) X(keepdim) X(wrt) X(Out) X(to)
 typedef struct known_symbols {
 #define X(name) const symbol *name;
     KNOWN_SYMBOLS(X)

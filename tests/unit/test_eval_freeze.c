@@ -56,7 +56,8 @@ static void test_expressions_read_names_at_each_call(void **state) {
     script_expect(
         "flag = true; g = freeze(x -> if flag { x } else { -x }); a = g([1.0]); flag = false; a, g([1.0])",
         "(f32[1] [1], f32[1] [-1])");
-    script_expect("def f(v) = v + 1\ng = freeze(v -> f(v)); a = g(1);\ndef f(v) = v * 10\na, g(1)", "(2, 10)");
+    script_expect("def f(v) = v + 1\ng = freeze(v -> f(v)); a = g(1);\ndef f(v) = v * 10\na, g(1)",
+                  "(2, 10)");
     script_expect("def mk(k) { w = ones(2) * k; (freeze(v -> v * w), freeze(w + 1)) }; f, g = mk(2); f([1.0, "
                   "2.0]), g(), g(w=zeros(1))",
                   "(f32[2] [2, 4], f32[2] [3, 3], f32[1] [1])");
@@ -105,6 +106,18 @@ static void test_sizes_stay_open(void **state) {
     frozen_why(g->graph, &why);
     assert_non_null(strstr(text_str(&why), "made because"));
     text_free(&why);
+    script_close(&p);
+}
+
+static void test_losses_keep_sizes_open(void **state) {
+    (void)state;
+    script p;
+    script_open(&p);
+    const char *code =
+        "g = freeze(value_and_grad((x, y) -> cross_entropy(x, y)));\n"
+        "g(ones(4, 3), [0, 1, 2, 0]); g(ones(6, 3), [0, 1, 2, 0, 1, 2]); g(ones(5, 7), [0, 1, 2, 0, 1]);";
+    assert_int_equal(script_run(&p, code), STATUS_OK);
+    assert_int_equal(frozen_count(session_get(p.s, "g")->graph), 1);
     script_close(&p);
 }
 
@@ -168,6 +181,7 @@ int main(void) {
         cmocka_unit_test(test_blocks_write_back),
         cmocka_unit_test(test_loops_unroll),
         cmocka_unit_test(test_sizes_stay_open),
+        cmocka_unit_test(test_losses_keep_sizes_open),
         cmocka_unit_test(test_types_specialise_at_once),
         cmocka_unit_test(test_random_draws_on),
         cmocka_unit_test(test_under_a_tape_and_inside_another),
