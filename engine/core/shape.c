@@ -34,16 +34,29 @@ static bool column_meets_vector(dims *t, const shape *a, const shape *b) {
            a->size[a->rank - 2] != 1 && dim_same(t, a->size[a->rank - 2], b->size[0]);
 }
 
-static status refuse_column(dims *t, const shape *column, const shape *vector, error *e) {
+/* `left`: the column is the first operand. Hints say left and right where the evaluator knows what they are called. */
+static status refuse_column(dims *t, const shape *column, const shape *vector, bool left, error *e) {
     text a = {0}, b = {0};
     shape_print(t, column, &a);
     shape_print(t, vector, &b);
     status code =
         fail(e, STATUS_SHAPE, 103, "%s with %s would silently make a square", text_str(&a), text_str(&b));
-    fail_hint(e, "write a[..., 0] to compare element by element, or b[None, :] to mean the square");
+    fail_hint(e, "write %s[..., 0] to go element by element, or %s[None, :] to mean the square",
+              left ? "left" : "right", left ? "right" : "left");
     text_free(&a);
     text_free(&b);
     return code;
+}
+
+/* A vector that has an entry for each row, rather than each column, of the other operand is the usual case. */
+static void hint_rows(dims *t, const shape *a, const shape *b, error *e) {
+    if (a->rank > 1 && b->rank == 1 && dim_same(t, a->size[a->rank - 2], b->size[0]))
+        fail_hint(e, "write right[:, None] to line it up with axis %d", a->rank - 2);
+    else if (b->rank > 1 && a->rank == 1 && dim_same(t, b->size[b->rank - 2], a->size[0]))
+        fail_hint(e, "write left[:, None] to line it up with axis %d", b->rank - 2);
+    else
+        fail_hint(e, "sizes must be equal or 1, counted from the last axis; reshape or index with None to "
+                     "line them up");
 }
 
 status shape_broadcast(dims *t, const shape *a, const shape *b, shape *out, error *e) {
@@ -51,8 +64,8 @@ status shape_broadcast(dims *t, const shape *a, const shape *b, shape *out, erro
         if (out != a) *out = *a;
         return STATUS_OK;
     }
-    if (column_meets_vector(t, a, b)) return refuse_column(t, a, b, e);
-    if (column_meets_vector(t, b, a)) return refuse_column(t, b, a, e);
+    if (column_meets_vector(t, a, b)) return refuse_column(t, a, b, true, e);
+    if (column_meets_vector(t, b, a)) return refuse_column(t, b, a, false, e);
     shape r = {.rank = a->rank > b->rank ? a->rank : b->rank};
     for (int i = 0; i < r.rank; i++) {
         int ia = a->rank - r.rank + i, ib = b->rank - r.rank + i;
@@ -68,8 +81,7 @@ status shape_broadcast(dims *t, const shape *a, const shape *b, shape *out, erro
         dim_print(t, y, &dy);
         fail(e, STATUS_SHAPE, 102, "shapes %s and %s do not broadcast", text_str(&sa), text_str(&sb));
         fail_operand(e, "%s (left axis %d) is not %s (right axis %d)", text_str(&dx), ia, text_str(&dy), ib);
-        fail_hint(e, "sizes must be equal or 1, counted from the last axis; reshape or index with None to "
-                     "line them up");
+        hint_rows(t, a, b, e);
         text_free(&sa);
         text_free(&sb);
         text_free(&dx);

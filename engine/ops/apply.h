@@ -31,6 +31,9 @@ tensor *op_full(context *c, double value, const shape *s, dtype t);
 /* The dtype that operands meet in under class `class` (see op.h); sets *weak when all are weak scalars. */
 status op_promote(context *c, const op_info *op, tensor *const *in, int nin, dtype *out, bool *weak);
 
+/* Refuses (error 106) a weak integer that integer dtype t can't hold; a strong one wraps. */
+status op_check_fits(context *c, const tensor *x, dtype t);
+
 /* "what was wrong" helpers: a line per operand appended to the pending error. */
 void op_describe_operands(context *c, tensor *const *in, int nin);
 

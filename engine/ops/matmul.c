@@ -52,12 +52,22 @@ static bool result_shape(dims *d, const shape *x, const shape *y, shape *out, er
     return true;
 }
 
+/* How an operand with its last two axes swapped is written. */
+static void add_turned(int rank, const char *name, text *out) {
+    if (rank == 2) {
+        text_printf(out, "%s.T", name);
+        return;
+    }
+    text_printf(out, "%s.transpose(", name);
+    for (int i = 0; i < rank; i++)
+        text_printf(out, "%s%d", i ? ", " : "", i < rank - 2 ? i : 2 * rank - 3 - i);
+    text_char(out, ')');
+}
+
 /* Adds the hint that transposing y or x would do, where it would. */
 static void hint_transposed(op_call *call) {
     context *c = call->c;
     const shape *x = &call->in[0]->meta.shape, *y = &call->in[1]->meta.shape;
-    static const char *const names[2][2] = {{"x @ w.T", "x @ transpose(w, (.., -1, -2))"},
-                                            {"x.T @ w", "transpose(x, (.., -1, -2)) @ w"}};
     for (int side = 0; side < 2; side++) {
         const shape *turned = side == 0 ? y : x;
         if (turned->rank < 2 || !shape_known(x) || !shape_known(y)) continue;
@@ -67,8 +77,12 @@ static void hint_transposed(op_call *call) {
         meta m = {.dtype = call->in[0]->meta.dtype};
         if (!result_shape(c->dims, side == 0 ? x : &t, side == 0 ? &t : y, &m.shape, NULL)) continue;
         char buffer[120];
-        fail_hint(&c->err, "%s gives %s", names[side][turned->rank > 2],
-                  meta_text(c->dims, &m, buffer, sizeof buffer));
+        text hint = {0};
+        text_add(&hint, side == 0 ? "left @ " : "");
+        add_turned(turned->rank, side == 0 ? "right" : "left", &hint);
+        text_add(&hint, side == 0 ? "" : " @ right");
+        fail_hint(&c->err, "%s gives %s", text_str(&hint), meta_text(c->dims, &m, buffer, sizeof buffer));
+        text_free(&hint);
         return;
     }
 }

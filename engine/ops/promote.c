@@ -24,10 +24,11 @@ static status refuse_halves(context *c, const op_info *op, tensor *const *in, in
 }
 
 /* A weak integer must fit the integer dtype that it meets (when its value is known). */
-static status check_fits(context *c, const tensor *weak, dtype t) {
+status op_check_fits(context *c, const tensor *weak, dtype t) {
     static const int64_t low[] = {[DT_U8] = 0, [DT_I8] = -128, [DT_I32] = INT32_MIN, [DT_I64] = INT64_MIN};
     static const int64_t high[] = {[DT_U8] = 255, [DT_I8] = 127, [DT_I32] = INT32_MAX, [DT_I64] = INT64_MAX};
-    if (weak->meta.dtype != DT_I64 || !dtype_is_integer(t) || !tensor_concrete(weak)) return STATUS_OK;
+    if (!weak->meta.weak || weak->meta.dtype != DT_I64 || !dtype_is_integer(t) || !tensor_concrete(weak))
+        return STATUS_OK;
     int64_t value = tensor_get_int(weak, 0);
     if (value >= low[t] && value <= high[t]) return STATUS_OK;
     fail(&c->err, STATUS_DTYPE, 106, "%lld does not fit %s", (long long)value, dtype_name(t));
@@ -46,7 +47,7 @@ static status promote_strong(context *c, const op_info *op, tensor *const *in, i
     for (int i = 0; i < nin; i++)
         if (in[i]->meta.weak) *out = dtype_meet_weak(*out, in[i]->meta.dtype == DT_F64);
     for (int i = 0; i < nin; i++)
-        if (in[i]->meta.weak && check_fits(c, in[i], *out)) return c->err.code;
+        if (op_check_fits(c, in[i], *out)) return c->err.code;
     return STATUS_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
+#include "engine/ops/apply.h"
 #include "engine/ops/movement.h"
 #include "repl/lang/eval_errors.h"
 
@@ -52,7 +53,8 @@ static status fit(session *s, tensor *v, dtype d, const shape *to, span where, v
     }
     value cast = {0};
     cast_attrs a = {.dtype = d};
-    status st = run_op(s, OP_cast, &v, 1, &a, where, &cast);
+    status st = error_at(s, where, op_check_fits(s->c, v, d));
+    if (!st) st = run_op(s, OP_cast, &v, 1, &a, where, &cast);
     if (!st) st = view(s, OP_expand, cast.tensor, to, where, out);
     value_release(cast);
     return st;

@@ -55,6 +55,36 @@ static void add_line(text *out, const char *line, size_t length, const char *con
     }
 }
 
+/* Whether the text of an operand takes [..] or .T behind it: a name, a call, something in brackets. */
+static bool is_primary(const char *s) {
+    int depth = 0;
+    for (; *s; s++) {
+        depth += *s == '(' || *s == '[' || *s == '{';
+        depth -= *s == ')' || *s == ']' || *s == '}';
+        if (depth == 0 && strchr(" -+~*/%@<>=!&|,\"'", *s)) return false;
+    }
+    return true;
+}
+
+/* The hint with the words left and right, where they stand for the operands, put in the words of the text. */
+static void name_in_hint(char hint[400], const char *const names[2]) {
+    static const char *const sides[2] = {"left", "right"};
+    text out = {0};
+    for (const char *at = hint; *at;) {
+        const char *name = NULL;
+        size_t word = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+        for (int k = 0; k < 2; k++)
+            if (word == strlen(sides[k]) && !memcmp(at, sides[k], word)) name = names[k];
+        if (name)
+            text_printf(&out, is_primary(name) ? "%s" : "(%s)", name);
+        else
+            text_add_bytes(&out, at, word ? word : 1);
+        at += word ? word : 1;
+    }
+    if (!out.failed) snprintf(hint, 400, "%s", text_str(&out));
+    text_free(&out);
+}
+
 static const char *operand_text(session *s, value v, char buffer[120]) {
     return v.kind == VALUE_TENSOR ? meta_text(s->c->dims, &v.tensor->meta, buffer, 120)
                                   : value_describe(v, buffer, 120);
@@ -80,6 +110,7 @@ static __attribute__((noinline)) void name_operands(session *s, value x, value y
     }
     if (!out.failed) snprintf(e->operands, sizeof e->operands, "%s", text_str(&out));
     text_free(&out);
+    name_in_hint(e->hint, (const char *[]){a, b});
 }
 
 /* ---- two operands ---- */

@@ -28,11 +28,11 @@ status value_from_bool(session *s, bool b, value *out) {
 
 status wrong_kind(session *s, const char *function, const char *name, const char *wanted, value got) {
     char buffer[120];
-    value_describe(got, buffer, sizeof buffer);
+    const char *is = value_describe(got, buffer, sizeof buffer);
     if (function)
         return fail(&s->c->err, STATUS_TYPE, E_WRONG_KIND, "%s wants %s for `%s`, not %s", function, wanted,
-                    name, buffer);
-    return fail(&s->c->err, STATUS_TYPE, E_WRONG_KIND, "%s must be %s, not %s", name, wanted, buffer);
+                    name, is);
+    return fail(&s->c->err, STATUS_TYPE, E_WRONG_KIND, "%s must be %s, not %s", name, wanted, is);
 }
 
 static status not_a_scalar(session *s, const char *what, const char *wanted, value v) {

@@ -33,7 +33,7 @@ enum { HISTORY_KEPT = 10000 };
 typedef struct prompt {
     shell *sh;
     text pending;   /* lines of a statement that is not complete */
-    bool ended;     /* Ctrl-D */
+    bool ended;     /* Ctrl-D on an empty line */
     bool have_line; /* `pending` is to be looked at */
     char *history;  /* the file's path; NULL: not kept; owned */
     char **found;   /* Tab: matches, as Readline wants them */
@@ -178,10 +178,23 @@ void line_history(text *out, int most, bool json) {
 
 /* ---- lines ---- */
 
+/* Ctrl-D leaves the cursor behind the prompt, unless Readline, when it switched bracketed paste off, moved it. */
+static void end_line(void) {
+    const char *paste = rl_variable_value("enable-bracketed-paste");
+    if (!paste || strcmp(paste, "on") != 0) putchar('\n');
+}
+
 /* Readline has a whole line, or NULL at the end of input. */
 static void on_line(char *line) {
     prompt *p = current;
-    rl_callback_handler_remove(); /* the terminal is in its normal mode while a statement runs */
+    rl_callback_handler_remove();         /* the terminal is in its normal mode while a statement runs */
+    if (!line && p->pending.length > 0) { /* Ctrl-D within a statement drops it, as Ctrl-C does */
+        end_line();
+        rl_eof_found = 0; /* Readline goes by it until it is told otherwise */
+        text_clear(&p->pending);
+        p->have_line = true;
+        return;
+    }
     if (!line) {
         p->ended = true;
         return;
@@ -295,7 +308,7 @@ int line_loop(shell *sh) {
         if (p.have_line) take_line(&p);
     }
     rl_callback_handler_remove();
-    if (p.ended) putchar('\n');
+    if (p.ended) end_line();
     if (p.history) history_truncate_file(p.history, HISTORY_KEPT);
     mem_free(p.history);
     text_free(&p.pending);

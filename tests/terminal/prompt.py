@@ -143,6 +143,11 @@ def test_statements_over_several_lines(program, home):
     t.write("\x03")  # drops all of it
     t.expect(r"\^C\n> $")
     equal(t.run("f(1)"), "2")
+    t.write("(1 +\r")
+    t.expect(r"\n\. $")
+    t.write("\x04")  # so does Ctrl-D, which leaves only from an empty line
+    t.expect(r"\n> $")
+    equal(t.run("f(2)"), "4")
     equal(t.leave(":quit 7\r"), 7)
 
 

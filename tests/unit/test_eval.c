@@ -118,6 +118,9 @@ static void test_assignment(void **state) {
     script_expect("x = [1.0]; for i in 0..3 { x[0] += i }; x", "f32[1] [4]");
     script_expect_error("a = zeros(2, 2); a[0] = [1, 2, 3]", 123, "shape [2]");
     script_expect_error("a, b = (1, 2, 3)", 217, "2 names");
+    script_expect_error("a = [1, 2] as u8; a[0] = 256", 106, "256 does not fit u8");
+    script_expect_error("a = [1, 2] as u8; a[a > 1] = -1", 106, "-1 does not fit u8");
+    script_expect("a = [1, 2] as u8; a[:1] = [300]; a[1] = 2.5; a", "u8[2] [44, 2]");
 }
 
 static void test_names(void **state) {
@@ -143,6 +146,13 @@ static void test_errors_point_at_operands(void **state) {
                         "  hint: x @ w.T gives f32[64, 10]\n");
     script_expect_error("softmax(ones(2), axis=5)", 301, "  softmax(ones(2), axis=5)\n  ^^^^^^^^");
     script_expect_error("if [1, 2] > 0 { 2 }", 218, "any(x) or all(x)");
+    script_expect_error("a = ones(2, 3); (a + 1) @ a", 101, "hint: (a + 1) @ a.T gives f32[2, 2]");
+    script_expect_error("a = ones(2, 3); -a @ a", 101, "hint: (-a) @ a.T gives f32[2, 2]");
+    script_expect_error("a = ones(2, 3, 4); a @ a", 101, "hint: a @ a.transpose(0, 2, 1) gives f32[2, 3, 3]");
+    script_expect_error("a = ones(3); b = ones(3, 1); a - b", 103,
+                        "write b[..., 0] to go element by element, or a[None, :] to mean the square");
+    script_expect_error("b = ones(3); ones(3, 4) + b", 102, "write b[:, None] to line it up with axis 0");
+    script_expect_error("zeros(1.5)", 211, "must be an integer, not a real");
 }
 
 static void test_creation(void **state) {

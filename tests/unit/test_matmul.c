@@ -205,7 +205,7 @@ static void test_errors(void **state) {
     assert_null(op_call2(c, OP_matmul, x, w, NULL));
     assert_int_equal(c->err.number, 101);
     assert_string_equal(c->err.message, "`@` needs equal inner sizes");
-    assert_string_equal(c->err.hint, "x @ w.T gives f32[64, 10]");
+    assert_string_equal(c->err.hint, "left @ right.T gives f32[64, 10]");
     assert_non_null(strstr(c->err.operands, "784 (left axis 1) is not 10 (right axis 0)"));
     error_clear(&c->err);
     tensor *scalar = tensors_fill(c, DT_F32, 0, NULL, 1),
