@@ -224,7 +224,7 @@ static void measures_the_machine(void **state) {
     double seconds = (double)(clock_ns() - begin) * 1e-9;
     print_message("measured in %.2f s: %.1f .. %.1f GB/s, %.1f GFLOP/s\n", seconds, m.memory[0].rate / 1e9,
                   m.memory[LIMIT_LEVELS - 1].rate / 1e9, m.flops / 1e9);
-    assert_true(seconds < 20); /* sanitizers and other tests slow it down */
+    assert_true(seconds < 60); /* sanitizers and other tests slow it down */
     assert_int_equal(m.lanes, 2);
     assert_true(m.processor[0] != 0);
     for (int i = 0; i < LIMIT_LEVELS; i++) {
