@@ -102,8 +102,9 @@ static dim cons(dims *t, dim_op op, dim a, dim b) {
         if (n->op == op && n->a == a && n->b == b) return handle(i);
     }
     int64_t ha = dim_hint(t, a), hb = dim_hint(t, b);
-    bool known = (dim_known(a) || ha >= 0) && (dim_known(b) || hb >= 0);
-    return add_node(t, (dim_node){.op = op, .a = a, .b = b, .hint = known ? compute(op, ha, hb) : -1});
+    bool known = ha != DIM_UNKNOWN && hb != DIM_UNKNOWN;
+    return add_node(t,
+                    (dim_node){.op = op, .a = a, .b = b, .hint = known ? compute(op, ha, hb) : DIM_UNKNOWN});
 }
 
 dim dim_add(dims *t, dim a, dim b) {
@@ -128,6 +129,11 @@ int64_t dim_hint(const dims *t, dim d) {
     return dim_known(d) ? d : t->nodes[dim_index(d)].hint;
 }
 
+double dim_estimate(const dims *t, dim d) {
+    int64_t hint = dim_hint(t, d);
+    return hint == DIM_UNKNOWN ? 1 : (double)hint;
+}
+
 bool dim_same(dims *t, dim a, dim b) {
     if (a == b) return true;
     if (dim_known(a) && dim_known(b)) return false;
@@ -135,7 +141,7 @@ bool dim_same(dims *t, dim a, dim b) {
         (dim_known(b) && b < 2 && t->nodes[dim_index(a)].op == DIM_INPUT))
         return false; /* input symbols are at least 2 by specialisation */
     int64_t ha = dim_hint(t, a), hb = dim_hint(t, b);
-    bool same = ha == hb || ha < 0 || hb < 0;
+    bool same = ha == hb || ha == DIM_UNKNOWN || hb == DIM_UNKNOWN;
     add_guard(t, a, b, same ? DIM_EQ : DIM_NE);
     return same;
 }
@@ -151,7 +157,7 @@ bool dim_less(dims *t, dim a, dim b) {
 bool dim_pin(dims *t, dim d, int64_t *out) {
     *out = dim_hint(t, d);
     if (dim_known(d)) return true;
-    if (*out < 0) return false;
+    if (*out == DIM_UNKNOWN) return false;
     add_guard(t, d, *out, DIM_EQ);
     return true;
 }

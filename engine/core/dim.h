@@ -21,13 +21,14 @@
 typedef int64_t dim;
 
 #define DIM_SYMBOLS (INT64_MIN / 2) /* dims below this are expressions */
+#define DIM_UNKNOWN INT64_MIN       /* the hint of a symbol that has none */
 
 typedef enum dim_op { DIM_INPUT, DIM_CONST, DIM_ADD, DIM_MUL, DIM_DIV /* floor */ } dim_op;
 
 typedef struct dim_node {
     dim_op op;
     dim a, b;      /* operands; DIM_INPUT: a is the input's number, b its axis; DIM_CONST: a */
-    int64_t hint;  /* the value in the traced call, -1 when unknown */
+    int64_t hint;  /* the value in the traced call, DIM_UNKNOWN when there is none */
     char name[24]; /* of a DIM_INPUT: "batch"; may be empty */
 } dim_node;
 
@@ -56,7 +57,7 @@ static inline bool dim_known(dim d) {
 dims *dims_new(void); /* NULL when out of memory */
 void dims_free(dims *t);
 
-/* A new symbol for axis `axis` of input number `input`. `hint` is its value now, or -1. */
+/* A new symbol for axis `axis` of input number `input`. `hint` is its value now, or DIM_UNKNOWN. */
 dim dims_symbol(dims *t, int input, int axis, int64_t hint, const char *name);
 
 /* Arithmetic; `t` may be NULL when both are known. Overflow gives -1 in *eager* arithmetic (callers check).
@@ -70,8 +71,10 @@ dim dim_div(dims *t, dim a, dim b); /* floor division, b > 0 */
 bool dim_same(dims *t, dim a, dim b);
 bool dim_less(dims *t, dim a, dim b);
 
-/* The value of d in the traced call: d itself when known, else its hint (-1: unknown). Records nothing. */
+/* The value of d in the traced call: d itself when known, else its hint, or DIM_UNKNOWN. Records nothing. */
 int64_t dim_hint(const dims *t, dim d);
+/* The same for estimates, such as costs: an unknown size counts as 1. */
+double dim_estimate(const dims *t, dim d);
 /* The value of d as a number that the program reads: known, or the hint pinned with an equality guard;
  * false when it has no hint. */
 bool dim_pin(dims *t, dim d, int64_t *out);

@@ -53,7 +53,7 @@ void cast_gradient(gradient_call *k) {
 op_cost cast_cost(const op_call *call) {
     double n = 1;
     for (int i = 0; i < call->out[0].shape.rank; i++)
-        n *= (double)dim_hint(call->c->dims, call->out[0].shape.size[i]);
+        n *= dim_estimate(call->c->dims, call->out[0].shape.size[i]);
     return (op_cost){.flops = n,
                      .bytes =
                          n * (double)(dtype_size(call->in[0]->meta.dtype) + dtype_size(call->out[0].dtype))};

@@ -125,7 +125,7 @@ status matmul_shape(op_call *call) {
 
 op_cost matmul_cost(const op_call *call) {
     const shape *x = &call->in[0]->meta.shape;
-    double k = (double)dim_hint(call->c->dims, x->size[inner_x(x)]);
+    double k = dim_estimate(call->c->dims, x->size[inner_x(x)]);
     return support_cost(call, 2 * k * support_elements(call->c, &call->out[0]));
 }
 

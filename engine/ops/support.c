@@ -7,7 +7,7 @@
 
 double support_elements(const context *c, const meta *m) {
     double n = 1;
-    for (int i = 0; i < m->shape.rank; i++) n *= (double)dim_hint(c->dims, m->shape.size[i]);
+    for (int i = 0; i < m->shape.rank; i++) n *= dim_estimate(c->dims, m->shape.size[i]);
     return n < 0 ? 0 : n;
 }
 

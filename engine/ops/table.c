@@ -124,7 +124,7 @@ ctype op_call_ctype(const op_call *call) {
 /* Elements of a shape at the traced call's sizes. */
 static double elements(const context *c, const meta *m) {
     double n = 1;
-    for (int i = 0; i < m->shape.rank; i++) n *= (double)dim_hint(c->dims, m->shape.size[i]);
+    for (int i = 0; i < m->shape.rank; i++) n *= dim_estimate(c->dims, m->shape.size[i]);
     return n;
 }
 
