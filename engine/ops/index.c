@@ -31,7 +31,7 @@ static status out_of_range(op_call *call, const tensor *index, int64_t at, int64
     context *c = call->c;
     const shape *s = &index->meta.shape;
     int64_t position[MAX_RANK];
-    for (int i = s->rank - 1, n = (int)0; i >= 0; i--, n++) {
+    for (int i = s->rank - 1; i >= 0; i--) {
         position[i] = at % s->size[i];
         at /= s->size[i];
     }

@@ -159,8 +159,7 @@ static void matrix_strides(const tensor *x, bool left, int64_t *row, int64_t *co
     *col = x->stride[rank - 1];
 }
 
-static status run_product(op_call *call, gemm *g, const shape *batch, const tensor *x, const tensor *y,
-                          const tensor *result) {
+static status run_product(op_call *call, gemm *g, const shape *batch, const tensor *x, const tensor *y) {
     context *c = call->c;
     g->batch = 1;
     for (int i = 0; i < batch->rank; i++) g->batch *= batch->size[i];
@@ -174,7 +173,6 @@ static status run_product(op_call *call, gemm *g, const shape *batch, const tens
     g->a_batch = offset;
     g->b_batch = offset + g->batch;
     g->c_batch = offset + 2 * g->batch;
-    (void)result;
     status code = c->device->matmul(c, g);
     tensor_release(table);
     return code;
@@ -218,7 +216,7 @@ status matmul_eval(op_call *call, tensor **out) {
     g.c_row = g.n;
     matrix_strides(x, true, &g.a_row, &g.a_col);
     matrix_strides(y, false, &g.b_row, &g.b_col);
-    status code = run_product(call, &g, &batch, x, y, result);
+    status code = run_product(call, &g, &batch, x, y);
     tensor_release(rows);
     return code;
 }
