@@ -119,6 +119,7 @@ status launch_prepare(const graph *g, const kernel *k, const kernel_source *sour
         if (k->code[i].code == K_SIZE) l->sizes[i] = dim_value(k->code[i].size, values);
     if (check_empty(l)) return g->c->err.code;
     l->along_inner = choose_direction(l);
+    l->tiles_win = k->along_inner && !l->along_inner;
     bind_accesses(l, values);
     int64_t width = k->phase_count == 0 ? MAP_WIDTH : COLUMN_WIDTH;
     l->split = launch_choose_split(l, l->along_inner, width, lanes);

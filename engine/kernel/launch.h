@@ -47,6 +47,7 @@ typedef struct kernel_launch {
     struct tile_layout *layout; /* tiles.c */
 
     /* tier B; numbers is NULL when there is no source */
+    bool tiles_win; /* compiled for long rows, but these are short: tier A takes many at a time */
     launch_split code_split;
     size_t code_shared, code_lane, code_state,
         code_partial; /* bytes; the latter two are places in the shared piece */

@@ -8,20 +8,27 @@
 
 #include "engine/math/bits.h"
 
+/* a where the condition holds, else b. By masks: compilers turn chains of ?: into branches here, which do not
+ * vectorise. */
+VM_FN uint32_t vm_pick_u32(int condition, uint32_t a, uint32_t b) {
+    uint32_t mask = 0u - (uint32_t)condition;
+    return (a & mask) | (b & ~mask);
+}
+
 VM_FN float vm_f16_to_f32(uint16_t h) {
     uint32_t magnitude = (uint32_t)(h & 0x7fffu) << 13, sign = (uint32_t)(h & 0x8000u) << 16;
     uint32_t finite = vm_bits_f32(vm_from_bits_f32(magnitude) * 0x1p112f); /* rebias; exact for denormals */
     uint32_t special = magnitude | 0x7f800000u;
-    return vm_from_bits_f32((magnitude >= 0x0f800000u ? special : finite) | sign);
+    return vm_from_bits_f32(vm_pick_u32(magnitude >= 0x0f800000u, special, finite) | sign);
 }
 
 /* The f16 pattern, without sign, of a magnitude that is given as the pattern `u` of a non-negative f32. */
 VM_FN uint32_t vm_f16_magnitude(uint32_t u) {
     uint32_t normal = (u + 0xc8000fffu + ((u >> 13) & 1u)) >> 13;          /* rebias by -112, round */
     uint32_t tiny = vm_bits_f32(vm_from_bits_f32(u) + 0.5f) - 0x3f000000u; /* the adder rounds */
-    uint32_t r = u < 0x38800000u ? tiny : normal;                          /* below 2^-14 */
-    r = u >= 0x477ff000u ? 0x7c00u : r;                                    /* 65520 and up */
-    return u > 0x7f800000u ? 0x7e00u : r;
+    uint32_t r = vm_pick_u32(u < 0x38800000u, tiny, normal);               /* below 2^-14 */
+    r = vm_pick_u32(u >= 0x477ff000u, 0x7c00u, r);                         /* 65520 and up */
+    return vm_pick_u32(u > 0x7f800000u, 0x7e00u, r);
 }
 
 VM_FN uint16_t vm_f32_to_f16(float x) {
@@ -48,9 +55,9 @@ VM_FN float vm_round_f16(float x) {
     uint32_t u = vm_bits_f32(x), a = u & 0x7fffffffu;
     uint32_t normal = (a + 0x0fffu + ((a >> 13) & 1u)) & 0xffffe000u;
     uint32_t tiny = vm_bits_f32((vm_from_bits_f32(a) + 0.5f) - 0.5f);
-    uint32_t r = a < 0x38800000u ? tiny : normal;
-    r = a >= 0x477ff000u ? 0x7f800000u : r;
-    r = a > 0x7f800000u ? 0x7fc00000u : r;
+    uint32_t r = vm_pick_u32(a < 0x38800000u, tiny, normal);
+    r = vm_pick_u32(a >= 0x477ff000u, 0x7f800000u, r);
+    r = vm_pick_u32(a > 0x7f800000u, 0x7fc00000u, r);
     return vm_from_bits_f32(r | (u & 0x80000000u));
 }
 VM_FN float vm_round_bf16(float x) {

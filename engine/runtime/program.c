@@ -181,7 +181,7 @@ static void write_event(const program *p, int number, uint64_t begin) {
     event_write(&p->c->events, (event){.begin = begin,
                                        .end = clock_ticks(),
                                        .name = s->k ? s->k->name : op_table[n->op].name,
-                                       .tier = tier_name(p, s),
+                                       .tier = s->k && ps->launch.tiles_win ? "tiles" : tier_name(p, s),
                                        .where = n->where,
                                        .graph = p->g->id,
                                        .node = s->number,
@@ -198,7 +198,7 @@ static status launch(program *p, int number) {
     if (!p->steps[number].k) return call_library(p, s);
     if (p->emulation) return emulation_run(p, number);
     char *scratch = (char *)p->block.data + p->current->scratch_at;
-    if (p->steps[number].code.run && p->tier != TIER_TILES)
+    if (p->steps[number].code.run && p->tier != TIER_TILES && !s->launch.tiles_win)
         return launch_run_code(p->c, &s->launch, p->steps[number].code, p->address, scratch);
     return launch_run_tiles(p->c, &s->launch, p->address, scratch);
 }

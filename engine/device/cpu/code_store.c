@@ -55,7 +55,7 @@ static const char *const flags[] = {
     "-fno-builtin-erf",
     "-fno-builtin-erfc",
 };
-enum { FLAGS = sizeof flags / sizeof *flags, ARGUMENTS = COMPILER_WORDS + FLAGS + 10 };
+enum { FLAGS = sizeof flags / sizeof *flags, ARGUMENTS = COMPILER_WORDS + FLAGS + 14 };
 
 static const char trailer_mark[8] = "tapedeck";
 typedef struct trailer {
@@ -212,6 +212,15 @@ static bool find_compiler(const code_store *s, uint64_t *identity) {
     return found;
 }
 
+/* Wider vectors change no bits: lanes are 16 whatever the width, and nothing is contracted. */
+static const char *const *target_flags(const char *target) {
+    static const char *const avx512[] = {
+        "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512", NULL};
+    static const char *const avx2[] = {"-mavx2", NULL}, *const portable[] = {NULL};
+    if (strcmp(target, "avx512") == 0) return avx512;
+    return strcmp(target, "avx2") == 0 ? avx2 : portable;
+}
+
 static bool open_store(code_store *s) {
     if (s->opened) return !s->why[0];
     s->opened = true;
@@ -227,7 +236,8 @@ static bool open_store(code_store *s) {
     for (const embedded_file *f = embedded_headers; f->name; f++)
         headers = hash_bytes(f->text, f->length, headers);
     s->base_key = hash_u64(headers ^ hash_u64(compiler));
-    s->base_key = hash_bytes(s->target, strlen(s->target), s->base_key);
+    for (const char *const *f = target_flags(s->target); *f; f++)
+        s->base_key = hash_bytes(*f, strlen(*f), s->base_key);
     for (int i = 1; s->words[i]; i++) s->base_key = hash_bytes(s->words[i], strlen(s->words[i]), s->base_key);
     for (int i = 0; i < FLAGS; i++) s->base_key = hash_bytes(flags[i], strlen(flags[i]), s->base_key);
     if (open_folder(s) && open_headers(s, headers)) return true;
@@ -251,7 +261,7 @@ static bool run_compiler(code_store *s, const char *source, const char *output, 
     int n = 0;
     for (; s->words[n]; n++) arguments[n] = s->words[n];
     for (int i = 0; i < FLAGS; i++) arguments[n++] = (char *)(uintptr_t)flags[i];
-    if (strcmp(s->target, "avx2") == 0) arguments[n++] = (char *)(uintptr_t) "-mavx2";
+    for (const char *const *f = target_flags(s->target); *f; f++) arguments[n++] = (char *)(uintptr_t)*f;
     char *const rest[] = {(char *)(uintptr_t) "-I",
                           s->headers,
                           (char *)(uintptr_t) "-o",

@@ -17,7 +17,7 @@ typedef struct code_store {
     bool own_folder;    /* made for this process: removed at the end */
     char *headers;      /* folder of the texts that kernels include */
     uint64_t base_key;  /* of compiler, flags, target and headers */
-    const char *target; /* "avx2", "portable" */
+    const char *target; /* "avx512", "avx2", "portable" */
     bool opened;
     char why[STORE_MESSAGE]; /* why it can't be used at all */
     bool no_compiler;

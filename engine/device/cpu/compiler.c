@@ -36,10 +36,20 @@ struct code_cache {
     bool noticed;
 };
 
+/* The widest vectors that this processor has. */
+static const char *widest_target(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return "avx512";
+#endif
+    return loops()->target;
+}
+
 code_cache *code_cache_of(context *c) {
     if (c->code) return c->code;
     code_cache *cache = mem_calloc(1, sizeof *cache);
-    if (!cache || !store_init(&cache->store, loops()->target)) {
+    if (!cache || !store_init(&cache->store, widest_target())) {
         mem_free(cache);
         fail_memory(&c->err, sizeof *cache);
         return NULL;
