@@ -89,7 +89,7 @@ program *freeze_body(context *c, body_fn body, tensor *const *x, int nx) {
     scope s;
     scope_open(c, &s);
     for (int i = 0; i < nx; i++) in[i] = scope_add(c, trace_input(t, x[i], "x"));
-    int n = body(c, in, out);
+    int n = c->err.code ? 0 : body(c, in, out);
     scope_close(c, &s);
     graph *g = NULL, *better = NULL;
     if (c->err.code)
