@@ -154,6 +154,8 @@ status op_apply(context *c, op_id id, tensor *const *in, int nin, const void *at
         if (!in[i])
             return c->err.code ? c->err.code
                                : fail(&c->err, STATUS_VALUE, 399, "%s of a missing value", op->name);
+    if (op->nin < 0 && nin < 1)
+        return fail(&c->err, STATUS_TYPE, 205, "%s takes one tensor or more, not none", op->name);
     if (op->nin >= 0 ? nin != op->nin : nin < 1 || nin > MAX_INPUTS)
         return fail(&c->err, STATUS_TYPE, 205, "%s takes %d operands, not %d", op->name, op->nin, nin);
     _Alignas(8) char fallback[MAX_ATTR_BYTES];

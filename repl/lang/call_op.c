@@ -117,8 +117,12 @@ static status set_field(session *s, const op_info *op, const attr_field *f, cons
     return st;
 }
 
-/* The remaining positional arguments into attributes in order; a list attribute takes all that are left when they
- * are integers. */
+static bool is_integer(value v) {
+    return value_is_scalar(v) && v.tensor->meta.dtype != DT_BOOL;
+}
+
+/* The remaining positional arguments into attributes in order; a list attribute takes the integers that follow
+ * one another: sum(x, 0, 1, true). */
 static status positional_fields(session *s, const op_info *op, const value *pos, int count, char *attrs,
                                 bool *given) {
     const op_signature *g = &s->op_signatures[op->id];
@@ -129,12 +133,11 @@ static status positional_fields(session *s, const op_info *op, const value *pos,
         value v = pos[used], all = {0};
         status st = STATUS_OK;
         given[i] = true;
-        if (list && count - used > 1 && value_is_scalar(pos[used + 1])) {
-            st = value_new_tuple(&s->c->err, pos + used, (size_t)(count - used), &all);
+        int first = used++;
+        while (list && is_integer(pos[first]) && used < count && is_integer(pos[used])) used++;
+        if (used - first > 1) {
+            st = value_new_tuple(&s->c->err, pos + first, (size_t)(used - first), &all);
             v = all;
-            used = count;
-        } else {
-            used++;
         }
         if (!st) st = set_field(s, op, f, g->name[i], v, attrs);
         value_release(all);

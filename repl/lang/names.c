@@ -94,7 +94,8 @@ static const struct foreign {
     const char *name, *hint;
 } foreign_names[] = {
     {"np", "there are no modules: write sum(x) or x.sum() for np.sum(x)"},
-    {"numpy", "there are no modules: write sum(x) or x.sum() for numpy.sum(x)"},
+    {"numpy",
+     "there are no modules: write sum(x) for numpy.sum(x); save(x, \"x.npy\") writes a file for NumPy"},
     {"torch", "there are no modules: write tanh(x) or x.tanh() for torch.tanh(x)"},
     {"jnp", "there are no modules: write sum(x) or x.sum() for jnp.sum(x)"},
     {"jax", "grad, value_and_grad, vjp and jvp are functions here; freeze(f) is jit"},
@@ -156,6 +157,15 @@ static const struct foreign {
     {"manual_seed", "write seed(42)"},
     {"random", "write rand(2, 3), randn(2, 3)"},
     {"to", "write x as f32 for another dtype"},
+    {"tolist", "a tensor shows its elements as it is; save(x, FILE) writes them"},
+    {"nonzero", "write a[mask] for the elements where a mask holds"},
+    {"zeros_like", "write zeros(x.shape)"},
+    {"ones_like", "write ones(x.shape)"},
+    {"no_grad", "only grad, vjp, jvp and tape differentiate: nothing needs switching off"},
+    {"exit", ":quit leaves; so does Ctrl-D"},
+    {"quit", ":quit leaves; so does Ctrl-D"},
+    {"help", ":help lists commands and topics; :help NAME, or ?NAME, explains one"},
+    {"dir", ":vars lists the names that are bound, :help functions the functions"},
     {"gpu0", "this version computes on the CPU only"},
     {"cuda", "this version computes on the CPU only"},
 };

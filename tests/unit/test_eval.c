@@ -135,6 +135,8 @@ static void test_names(void **state) {
     script_expect_error("x = ones(3); x.item()", 202, "leave .item() out");
     script_expect_error("x = ones(3); x.sum", 202, "write .sum()");
     script_expect_error("x = 1; x(2)", 212, "brackets");
+    script_expect_error("exit()", 201, ":quit leaves");
+    script_expect_error("concat(())", 205, "one tensor or more");
 }
 
 static void test_errors_point_at_operands(void **state) {
@@ -153,6 +155,15 @@ static void test_errors_point_at_operands(void **state) {
                         "write b[..., 0] to go element by element, or a[None, :] to mean the square");
     script_expect_error("b = ones(3); ones(3, 4) + b", 102, "write b[:, None] to line it up with axis 0");
     script_expect_error("zeros(1.5)", 211, "must be an integer, not a real");
+}
+
+static void test_arguments_by_place(void **state) {
+    (void)state;
+    script_expect("sum([[1, 2], [3, 4]], 0, true)", "i64[1, 2] [[4, 6]]");
+    script_expect("sum([[1, 2], [3, 4]], 0, 1, true)", "i64[1, 1] [[10]]");
+    script_expect("[[1, 2], [3, 4]].max(-1)", "i64[2] [2, 4]");
+    script_expect("mean([[1, 2], [3, 4]], (0, 1), false)", "2.5");
+    script_expect_error("sum([1, 2], 0, true, 3)", 214, "too many arguments");
 }
 
 static void test_creation(void **state) {
@@ -199,6 +210,7 @@ int main(void) {
         cmocka_unit_test(test_assignment),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_errors_point_at_operands),
+        cmocka_unit_test(test_arguments_by_place),
         cmocka_unit_test(test_creation),
         cmocka_unit_test(test_shapes),
     };
