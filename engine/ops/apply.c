@@ -147,6 +147,20 @@ static bool is_square(const op_info *op, tensor *const *in) {
            !in[0]->meta.weak && (dtype_is_float(in[0]->meta.dtype) || in[1]->meta.dtype == DT_I64);
 }
 
+/* Weakness ends where a scalar becomes a tensor with axes: i64 stays, a real becomes f32. */
+static bool grows_axes(const op_info *op, tensor *const *in, const void *attrs) {
+    return (op->id == OP_expand || op->id == OP_reshape) && in[0]->meta.weak &&
+           ((const shape_attrs *)attrs)->shape.count > 0;
+}
+
+static status apply_materialised(context *c, op_id id, tensor *x, const void *attrs, tensor **out) {
+    tensor *strong = op_cast(c, x, x->meta.dtype == DT_F64 ? DT_F32 : DT_I64, false);
+    if (!strong) return c->err.code;
+    status code = op_apply(c, id, &strong, 1, attrs, out);
+    tensor_release(strong);
+    return code;
+}
+
 status op_apply(context *c, op_id id, tensor *const *in, int nin, const void *attrs, tensor **out) {
     const op_info *op = &op_table[id];
     for (int i = 0; i < op->nout; i++) out[i] = NULL;
@@ -163,6 +177,7 @@ status op_apply(context *c, op_id id, tensor *const *in, int nin, const void *at
         attrs_defaults(op, fallback);
         attrs = fallback;
     }
+    if (grows_axes(op, in, attrs)) return apply_materialised(c, id, in[0], attrs, out);
     op_call call = {.c = c, .op = op, .in = in, .nin = nin, .attrs = attrs};
     if (already_met(op, in, nin)) return run_call(&call, out);
     if (is_square(op, in)) return op_apply(c, OP_mul, (tensor *[]){in[0], in[0]}, 2, NULL, out);

@@ -23,8 +23,8 @@ static status fold(rebuild *r, const node *n) {
                     .attrs = n->attrs,
                     .nout = n->nout,
                     .out = {*graph_meta(r->from, n->out)}};
-    if (call.op->eval(&call, &result)) return c->err.code;
-    status code = graph_add_const(r->to, result, n->where, &r->map[n->out]);
+    status code = call.op->eval(&call, &result);
+    if (!code) code = graph_add_const(r->to, result, n->where, &r->map[n->out]);
     if (!code) r->to->nodes[r->to->node_count - 1].origin = n->origin;
     tensor_release(result);
     return code;
