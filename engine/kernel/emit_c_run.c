@@ -172,18 +172,23 @@ static void call_block(emitter *e, int phase, const char *indent, const char *re
     OUT(");\n");
 }
 
+/* Rows side by side: a number where it is known, so that loops over them vanish. */
+static const char *width_of(const emitter *e) {
+    return e->k->along_inner ? "1" : "w->count";
+}
+
 static void push(emitter *e, int n, const char *indent) {
     const kernel_instr *i = &e->k->code[n];
-    OUT("%sTREE_PUSH(op_%s_combine_%s, tree%d, b, x%d, w->count);\n", indent, op_table[i->op].name,
-        ctype_name(i->compute), n, n);
+    OUT("%sTREE_PUSH(op_%s_combine_%s, tree%d, b, x%d, %s);\n", indent, op_table[i->op].name,
+        ctype_name(i->compute), n, n, width_of(e));
 }
 
 /* The result of reduction n from its tree of blocks, into the row. */
 static void finish(emitter *e, int n, const char *indent) {
     const kernel_instr *i = &e->k->code[n];
     const char *op = op_table[i->op].name, *t = ctype_name(i->compute);
-    OUT("%sTREE_TOTAL(op_%s_combine_%s, op_%s_start_%s, tree%d, blocks, x%d, w->count);\n", indent, op, t, op,
-        t, n, n);
+    OUT("%sTREE_TOTAL(op_%s_combine_%s, op_%s_start_%s, tree%d, blocks, x%d, %s);\n", indent, op, t, op, t, n,
+        n, width_of(e));
     OUT(e->k->along_inner ? "%sw->r%d = " : "%sfor (int64_t c = 0; c < w->count; c++) w->r%d[c] = ", indent,
         n);
     if (dtype_is_half(i->dtype)) OUT("vm_round_%s(", dtype_name(i->dtype));
@@ -244,7 +249,7 @@ static void partial(emitter *e, int n, const char *indent) {
 }
 
 static void take_partial(emitter *e, int n, const char *indent) {
-    OUT("%sfor (int64_t c = 0; c < w->count; c++) x%d[c] = part%d[b * %s + c];\n", indent, n, n,
+    OUT("%sfor (int64_t c = 0; c < %s; c++) x%d[c] = part%d[b * %s + c];\n", indent, width_of(e), n, n,
         e->k->along_inner ? "1" : "WIDTH");
     push(e, n, indent);
 }
