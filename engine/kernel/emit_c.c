@@ -227,7 +227,7 @@ void emit_c_block(emitter *e, int phase) {
     const kernel *k = e->k;
     const kernel_phase *s = &k->phases[phase];
     emit_c_choose(e, s->elements, s->element_count, phase, true);
-    OUT("static void k%u_block%d(const kernel_args *a, const k%u_row *row, int64_t begin, int64_t end", k->id,
+    OUT("APART void k%u_block%d(const kernel_args *a, const k%u_row *row, int64_t begin, int64_t end", k->id,
         phase, k->id);
     emit_c_each_reduce(e, phase, ", %s *out%d");
     OUT(") {\n    const k%u_row here = *row, *w = &here;\n", k->id);

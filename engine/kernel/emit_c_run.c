@@ -261,7 +261,7 @@ static void emit_steps(emitter *e) {
     OUT("typedef struct k%u_state {\n    k%u_row row;\n", k->id, k->id);
     if (!k->along_inner) OUT("    k%u_wide wide;\n", k->id);
     OUT("} k%u_state;\nconst int64_t %s_state = sizeof(k%u_state);\n\n", k->id, k->name, k->id);
-    OUT("void %s_step(const kernel_args *a, int step, int64_t begin, int64_t first, int64_t last) {\n",
+    OUT("SELDOM void %s_step(const kernel_args *a, int step, int64_t begin, int64_t first, int64_t last) {\n",
         k->name);
     OUT("    k%u_state *s = (k%u_state *)(void *)a->state;\n    k%u_row *w = &s->row;\n", k->id, k->id,
         k->id);

@@ -58,6 +58,9 @@ TD_SHUFFLE(bool, uint8_t, int)
 #else
 #define INLINE static inline __attribute__((always_inline))
 #define PART static
+/* Blocks are called from two places and worth a call; the steps of shared rows are not worth much compiling. */
+#define APART static __attribute__((noinline))
+#define SELDOM __attribute__((cold))
 #define COUNT_FAULTS(counter, n)                                                                             \
     if (n) __atomic_fetch_add(&(counter), (n), __ATOMIC_RELAXED)
 
