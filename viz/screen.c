@@ -4,6 +4,7 @@
 #include "viz/screen.h"
 
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -86,6 +87,15 @@ static uint32_t key_of(int kind, wint_t key) {
     }
 }
 
+/* Whether the window has another size than ncurses thinks. Asked at each turn: SIGWINCH is the prompt's. */
+static bool follow_window(void) {
+    struct winsize w;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) || !w.ws_row || !w.ws_col) return false;
+    if (!is_term_resized(w.ws_row, w.ws_col) || resizeterm(w.ws_row, w.ws_col) == ERR) return false;
+    clearok(curscr, TRUE); /* the terminal has moved what stood there */
+    return true;
+}
+
 /* Draws when something changed, waits for a key, acts; false when out of memory. */
 static bool run(timeline_view *v, bool colours, const atomic_int *stop) {
     bool stay = true, changed = true;
@@ -100,7 +110,7 @@ static bool run(timeline_view *v, bool colours, const atomic_int *stop) {
         wint_t key = 0;
         int kind = get_wch(&key);
         uint32_t meaning = key_of(kind, key);
-        changed = meaning != 0 || (kind == KEY_CODE_YES && key == KEY_RESIZE);
+        changed = follow_window() || meaning != 0;
         if (meaning) stay = timeline_key(v, meaning);
         if (kind == ERR && !isatty(STDIN_FILENO)) return true;
     }

@@ -15,8 +15,13 @@ static status as_text(shell *sh, const recording *r, const char *path) {
     if (!path) return seen_show(sh, STATUS_OK, &out);
     status s = out.failed ? fail_memory(&sh->c->err, out.length)
                           : replace_file(path, text_str(&out), out.length, &sh->c->err);
-    text_free(&out);
-    return s;
+    text_clear(&out);
+    if (s) {
+        text_free(&out);
+        return s;
+    }
+    text_printf(&out, "wrote %s, as text\n", path);
+    return seen_show(sh, STATUS_OK, &out);
 }
 
 status cmd_timeline(shell *sh, const char *args) {

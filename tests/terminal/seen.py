@@ -179,6 +179,9 @@ def test_timeline_screen(program, home):
         t.resize(*size)
         time.sleep(0.2)
     t.drain()
+    t.resize(24, 120)
+    t.expect(r"tanh \[eager\]")  # drawn again for the new window, without a key
+    t.drain()
     t.write("+")
     time.sleep(0.2)
     t.write("q")
