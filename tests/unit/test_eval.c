@@ -137,6 +137,7 @@ static void test_names(void **state) {
     script_expect_error("x = 1; x(2)", 212, "brackets");
     script_expect_error("exit()", 201, ":quit leaves");
     script_expect_error("concat(())", 205, "one tensor or more");
+    script_expect_error("cross_entropy(zeros(2, 3), [1.0, 2.0])", 225, "target as i64");
 }
 
 static void test_errors_point_at_operands(void **state) {

@@ -15,7 +15,7 @@ def cross_entropy(logits, target) {
         if target.shape != logits.shape[:-1] { error("cross_entropy: integer targets have the shape of logits without the last axis") }
         mean(total - (gather(logits, target[..., None], axis=-1) - m))
     } else {
-        if target.shape != logits.shape { error("cross_entropy: probability targets have the shape of logits") }
+        if target.shape != logits.shape { error("cross_entropy: probability targets have the shape of logits; class numbers are integers: target as i64") }
         mean(sum(where(target == 0, 0, target * (total - z)), axis=-1))
     }
 }
