@@ -82,7 +82,8 @@ static void every_allocation_may_fail(void **state) {
         size_t same = 0;
         while (shown[same] && shown[same] == whole[same]) same++;
         if (result == 5 && shown[same] != whole[same])
-            fail_msg("allocation %d fails and nobody tells, byte %d: %.300s", (int)n, (int)same, shown + same);
+            fail_msg("allocation %d fails and nobody tells, byte %d: %.300s", (int)n, (int)same,
+                     shown + same);
         if (result == 5)
             absorbed++; /* a cache that does without */
         else if ((result != EXIT_EVALUATION && result != EXIT_USAGE) || !told)
