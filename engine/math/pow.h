@@ -40,11 +40,12 @@ VM_FN float vm_pow_f32(float x, float y) {
     r = vm_spoil_f32((x < 0.0f) & !integer & (ax != inf), r);
     r = vm_spoil_f32((x != x) | (y != y), r);
     r = vm_select_f32((ax == 1.0f) & (ay == inf), 1.0f, r);
+    r = vm_select_f32(y == 2.0f, x * x, r); /* as a literal 2 is computed */
     return vm_select_f32((x == 1.0f) | (y == 0.0f), 1.0f, r);
 }
 
 VM_FN double vm_pow_f64(double x, double y) {
-    return pow(x, y);
+    return y == 2.0 ? x * x : pow(x, y);
 }
 
 #endif

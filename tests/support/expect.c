@@ -198,7 +198,7 @@ enum { SHOWN = 12 };
 
 void failures_add(failures *f, const char *format, ...) {
     if (f->count++ >= SHOWN) return;
-    char line[600];
+    char line[6000];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);

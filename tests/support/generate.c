@@ -73,8 +73,7 @@ static wide whole_number(rng *r, const char *word, temper how, dtype t) {
 void generate(rng *r, const char *word, int64_t bound, temper how, host *h) {
     for (int64_t i = 0; i < h->count; i++) {
         if (is(word, "index"))
-            host_set_int(h, i,
-                         int_lowest(h->dtype) < 0 ? rng_below(r, 2 * bound) - bound : rng_below(r, bound));
+            host_set_int(h, i, rng_below(r, bound));
         else if (is(word, "seed") || is(word, "counter"))
             host_set_int(h, i, rng_below(r, 1000));
         else if (h->dtype == DT_BOOL)

@@ -7,7 +7,7 @@
  *     few       a handful of values, so that there are ties
  *     integer   as real, of integer dtypes
  *     bool      false or true; of other dtypes 0 or a few others
- *     index<n>  0 .. n - 1, and their negative names -n .. -1
+ *     index<n>  0 .. n - 1
  *     seed, counter   of a random stream: one i64 each */
 #ifndef TD_SUPPORT_GENERATE_H
 #define TD_SUPPORT_GENERATE_H
