@@ -59,6 +59,22 @@ static void list_commands(text *out) {
     text_add(out, "\nfunctions: :help functions lists them, :help NAME explains one\n");
 }
 
+static void list_commands_as_json(text *out) {
+    text_add(out, "{\"commands\":[");
+    for (int i = 0, listed = 0; i < command_count; i++) {
+        const command *c = &commands[i];
+        if (!c->name) continue;
+        text_add(out, listed++ > 0 ? ",{\"name\":" : "{\"name\":");
+        json_string(c->name, strlen(c->name), out);
+        text_add(out, ",\"arguments\":");
+        json_string(c->arguments, strlen(c->arguments), out);
+        text_add(out, ",\"doc\":");
+        json_string(c->doc, strlen(c->doc), out);
+        text_char(out, '}');
+    }
+    text_add(out, "]}\n");
+}
+
 static bool add_function_line(void *user, const session_function *f) {
     text *out = user;
     size_t from = out->length;
@@ -194,7 +210,9 @@ status cmd_help(shell *sh, const char *args) {
     if ((args[0] == 'E' || args[0] == 'e') && args[1] >= '0' && args[1] <= '9') return cmd_explain(sh, args);
     text out = {0};
     status code = STATUS_OK;
-    if (*args == '\0')
+    if (strcmp(args, "--json") == 0 || (*args == '\0' && sh->json))
+        list_commands_as_json(&out);
+    else if (*args == '\0')
         list_commands(&out);
     else
         code = help_on(sh, args, &out);

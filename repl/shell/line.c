@@ -42,11 +42,25 @@ typedef struct prompt {
 } prompt;
 
 static prompt *current;
-static volatile sig_atomic_t resized;
+static volatile sig_atomic_t resized, stopped_by;
 
 static void on_resize(int number) {
     (void)number;
     resized = 1;
+}
+
+static void on_stop(int number) {
+    stopped_by = number;
+}
+
+/* Signals that stop or end a program that reads a line: the terminal gets its normal mode back first. */
+static const int stops[] = {SIGTSTP, SIGTERM, SIGHUP, SIGQUIT};
+enum { STOPS = sizeof stops / sizeof *stops };
+
+static void handle_stops(void (*handler)(int)) {
+    struct sigaction action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < STOPS; i++) sigaction(stops[i], &action, NULL);
 }
 
 /* ---- completion ---- */
@@ -255,6 +269,21 @@ static void drop_line(prompt *p) {
     show_prompt(p);
 }
 
+/* Lets the signal do what it does to other programs. Comes back when that was a stop, after it. */
+static void stop_for(int number) {
+    sigset_t one, before;
+    rl_deprep_term_function();
+    handle_stops(SIG_DFL);
+    sigemptyset(&one);
+    sigaddset(&one, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &one, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    handle_stops(on_stop);
+    rl_prep_term_function(1);
+    rl_forced_update_display();
+}
+
 /* Waits for input with signals let in; false when there can be no more. */
 static bool wait_for_input(prompt *p, const sigset_t *outside) {
     fd_set set;
@@ -263,6 +292,11 @@ static bool wait_for_input(prompt *p, const sigset_t *outside) {
         if (resized) {
             resized = 0;
             rl_resize_terminal();
+        }
+        if (stopped_by) {
+            int number = stopped_by;
+            stopped_by = 0;
+            stop_for(number);
         }
         FD_ZERO(&set);
         FD_SET(STDIN_FILENO, &set);
@@ -296,14 +330,17 @@ int line_loop(shell *sh) {
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGWINCH);
+    for (int i = 0; i < STOPS; i++) sigaddset(&ours, stops[i]);
     while (!p.ended && !sh->leaving) {
         sigprocmask(SIG_BLOCK, &ours, &outside);
+        handle_stops(on_stop);
         show_prompt(&p);
         while (!p.have_line && !p.ended)
             if (wait_for_input(&p, &outside))
                 rl_callback_read_char();
             else
                 p.ended = true;
+        handle_stops(SIG_DFL);
         sigprocmask(SIG_SETMASK, &outside, NULL);
         if (p.have_line) take_line(&p);
     }

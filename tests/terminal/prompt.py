@@ -225,6 +225,19 @@ def test_interrupts(program, home):
     equal(t.leave(), 0)
 
 
+def test_a_killed_prompt_leaves_the_terminal_in_order(program, home):
+    t = Terminal(program, home)
+    t.prompt()
+    t.write("half a li")
+    t.expect("half a li$")
+    assert not termios.tcgetattr(t.fd)[3] & termios.ICANON, "the editor reads single keys"
+    os.kill(t.pid, signal.SIGTERM)
+    _, status = os.waitpid(t.pid, 0)
+    equal(os.waitstatus_to_exitcode(status), -signal.SIGTERM)
+    assert termios.tcgetattr(t.fd)[3] & termios.ICANON, "lines again"
+    os.close(t.fd)
+
+
 def test_paste(program, home):
     t = Terminal(program, home)
     t.prompt()
