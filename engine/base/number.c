@@ -61,7 +61,7 @@ static decimal decimal_of(double v, int digits) {
     int exponent = (int)floor(log10(v));
     int k = digits - 1 - exponent;
     decimal d = {0, exponent};
-    if (digits <= 15 && k >= -EXACT_POWER && k <= EXACT_POWER) {
+    if (digits >= 1 && digits <= 15 && k >= -EXACT_POWER && k <= EXACT_POWER) {
         double n = nearbyint(k >= 0 ? v * power10[k] : v / power10[-k]);
         if (n >= power10[digits - 1] && n < power10[digits]) {
             d.n = (uint64_t)n;

@@ -120,7 +120,7 @@ static bool scan_quoted(csv_rows *r, size_t *at, csv_field *f, bool *unclosed) {
 
 static status bad_quote(csv_rows *r, const char *what) {
     fail(&r->c->err, STATUS_IO, 608, "`%s` line %lld, column %zu: %s", io_reader_path(r->reader),
-         (long long)(r->line + r->lines_in_row), r->count + 1, what);
+         (long long)r->line + (long long)r->lines_in_row, r->count + 1, what);
     return fail_hint(&r->c->err, "a quote within a quoted field is written twice: \"say \"\"hello\"\"\"");
 }
 

@@ -51,7 +51,7 @@ typedef struct command_args {
     const char *rest; /* into args, not NUL-terminated at `length` */
     size_t length;
 } command_args;
-status command_split(shell *sh, const char *args, command_args *out);
+status command_split(shell *sh, const char *args, command_args *a);
 void command_args_free(command_args *a);
 
 /* The value of an expression that stands within the running command's args; a new reference. */

@@ -2,6 +2,7 @@
  * that is being typed seldom is one. */
 #include "repl/shell/complete.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "repl/lang/function.h"
@@ -93,7 +94,7 @@ typedef struct field_search {
 
 static void offer_field(field_search *f, const char *name, bool call) {
     if (strlen(name) >= sizeof f->word - f->base) return;
-    strcpy(f->word + f->base, name);
+    snprintf(f->word + f->base, sizeof f->word - f->base, "%s", name);
     offer(f->q, f->word, call);
 }
 
@@ -158,8 +159,7 @@ static void offer_parameters(const search *q, const char *signature) {
         size_t length = (size_t)(p - name);
         char word[64];
         if (depth == 0 && length > 0 && length < sizeof word - 1) {
-            memcpy(word, name, length);
-            strcpy(word + length, "=");
+            snprintf(word, sizeof word, "%.*s=", (int)length, name);
             offer(q, word, false);
         }
         for (; *p && (depth > 0 || *p != ','); p++) {
@@ -182,9 +182,8 @@ static void offer_keywords(shell *sh, const char *line, size_t start, const sear
     if (v && v->kind == VALUE_FUNCTION) {
         for (int i = 0; i < v->function->proto->params; i++) {
             char word[80];
-            if (v->function->proto->param[i]->length + 2 > sizeof word) continue;
-            strcpy(word, v->function->proto->param[i]->text);
-            strcat(word, "=");
+            int needed = snprintf(word, sizeof word, "%s=", v->function->proto->param[i]->text);
+            if (needed >= (int)sizeof word) continue;
             offer(q, word, false);
         }
     } else if (!v && session_find_function(sh->session, name, &f) && f.signature) {

@@ -20,6 +20,10 @@ static io_options as_dtype(dtype t) {
     return (io_options){.has_dtype = true, .dtype = t};
 }
 
+static void put(void *to, const void *from, size_t bytes) {
+    memcpy(to, from, bytes);
+}
+
 /* Loads text as a file; the value belongs to the caller. */
 static io_value load(context *c, const char *content, const io_options *options) {
     io_value v;
@@ -28,13 +32,15 @@ static io_value load(context *c, const char *content, const io_options *options)
     return v;
 }
 
-static void check_tensor(const tensor *t, dtype type, int64_t rows, int64_t columns, const double *expected) {
+static void check_tensor(const tensor *t, dtype type, int64_t rows, int64_t columns, const double *expected,
+                         int64_t count) {
     assert_non_null(t);
     assert_int_equal(t->meta.dtype, type);
     assert_int_equal(t->meta.shape.rank, columns > 0 ? 2 : 1);
     assert_int_equal(t->meta.shape.size[0], rows);
     if (columns > 0) assert_int_equal(t->meta.shape.size[1], columns);
-    for (int64_t i = 0; i < tensor_count(t); i++) {
+    assert_int_equal(tensor_count(t), count);
+    for (int64_t i = 0; i < count; i++) {
         double v = tensor_get_real(t, i);
         if (!(v == expected[i] || (isnan(v) && isnan(expected[i])))) fail_msg("element %d is %g", (int)i, v);
     }
@@ -43,7 +49,8 @@ static void check_tensor(const tensor *t, dtype type, int64_t rows, int64_t colu
 #define LOADS(c, text, options, type, rows, columns, ...)                                                    \
     do {                                                                                                     \
         io_value v_ = load(c, text, options);                                                                \
-        check_tensor(v_.tensor, type, rows, columns, (const double[]){__VA_ARGS__});                         \
+        check_tensor(v_.tensor, type, rows, columns, (const double[]){__VA_ARGS__},                          \
+                     sizeof((const double[]){__VA_ARGS__}) / sizeof(double));                                \
         io_value_free(&v_);                                                                                  \
     } while (0)
 
@@ -150,9 +157,9 @@ static void text_makes_columns(void **state) {
     assert_int_equal(v.rows, 3);
     const char *names[] = {"x", "species", "c2", "x_4", "note"};
     for (int i = 0; i < 5; i++) assert_string_equal(v.columns[i].name, names[i]);
-    check_tensor(v.columns[0].numbers, DT_F32, 3, 0, (const double[]){1, 2, 3});
-    check_tensor(v.columns[2].numbers, DT_F32, 3, 0, (const double[]){5, NAN, 7});
-    check_tensor(v.columns[3].numbers, DT_F32, 3, 0, (const double[]){6, 8, 9});
+    check_tensor(v.columns[0].numbers, DT_F32, 3, 0, (const double[]){1, 2, 3}, 3);
+    check_tensor(v.columns[2].numbers, DT_F32, 3, 0, (const double[]){5, NAN, 7}, 3);
+    check_tensor(v.columns[3].numbers, DT_F32, 3, 0, (const double[]){6, 8, 9}, 3);
     check_string(&v.columns[1], 0, "setosa");
     check_string(&v.columns[1], 1, "two words");
     check_string(&v.columns[1], 2, "two\nlines");
@@ -218,7 +225,7 @@ static void large_files_come_whole(void **state) {
     }
     io_value_free(&v);
 
-    memcpy(data + used, "1,2\n", 4);
+    put(data + used, "1,2\n", 4);
     files_write("late.csv", data, used + 4);
     assert_int_equal(io_load(c, "late.csv", NULL, &v), STATUS_IO);
     assert_non_null(strstr(c->err.message, "line 200001 "));
@@ -226,8 +233,8 @@ static void large_files_come_whole(void **state) {
 
     /* One field of two megabytes. */
     memset(data, 'x', 2 << 20);
-    memcpy(data, "1,\"", 3);
-    memcpy(data + (2 << 20), "\"\n", 2);
+    put(data, "1,\"", 3);
+    put(data + (2 << 20), "\"\n", 2);
     files_write("long.csv", data, (2 << 20) + 2);
     assert_int_equal(io_load(c, "long.csv", NULL, &v), STATUS_OK);
     assert_int_equal(v.columns[1].texts.used, (2 << 20) - 3);
@@ -244,26 +251,26 @@ static void gzip_files_are_checked(void **state) {
     char *a = files_read("a.csv", &first);
     io_value v;
     assert_int_equal(io_load(c, "a.csv", NULL, &v), STATUS_OK);
-    check_tensor(v.tensor, DT_F32, 1, 2, (const double[]){1, 2});
+    check_tensor(v.tensor, DT_F32, 1, 2, (const double[]){1, 2}, 2);
     io_value_free(&v);
 
     files_write_gzip("b.csv.gz", "3,4\n", 4);
     char *b = files_read("b.csv.gz", &second);
     char both[200] = {0};
     assert_true(first + second + 8 < sizeof both);
-    memcpy(both, a, first);
-    memcpy(both + first, b, second);
+    put(both, a, first);
+    put(both + first, b, second);
     files_write("c.csv.gz", both, first + second + 8); /* two members, then zeros */
     assert_int_equal(io_load(c, "c.csv.gz", NULL, &v), STATUS_OK);
-    check_tensor(v.tensor, DT_F32, 2, 2, (const double[]){1, 2, 3, 4});
+    check_tensor(v.tensor, DT_F32, 2, 2, (const double[]){1, 2, 3, 4}, 4);
     io_value_free(&v);
 
     for (size_t cut = 2; cut < first; cut++) refuses(c, a, cut, &plain, 605, "ends too early");
-    memcpy(both, a, first);
+    put(both, a, first);
     both[first - 6] ^= 1; /* the checksum */
     refuses(c, both, first, &plain, 605, "is damaged");
-    memcpy(both, a, first);
-    memcpy(both + first, "junk", 4);
+    put(both, a, first);
+    put(both + first, "junk", 4);
     refuses(c, both, first + 4, &plain, 605, "not gzip");
     free(a);
     free(b);
@@ -375,7 +382,7 @@ static void random_bytes_do_no_harm(void **state) {
     for (int round = 0; round < 4000; round++) {
         char data[128];
         size_t length = strlen(start);
-        memcpy(data, start, length);
+        put(data, start, length);
         for (int edits = 0; edits < 1 + round % 8; edits++) {
             uint64_t r = hash_u64(seed++);
             static const char pieces[] = "\",\r\n\t; e.-9x\0\xff";

@@ -119,15 +119,16 @@ static void reading_agrees_with_the_library(void **state) {
     double d;
     number_parse_f32(s, strlen(s), &f);
     assert_true(f == 1.0f);
-    strcat(s, "00000000000000000000000000000001");
+    snprintf(s, sizeof s, "1.0000000596046447753906250000000000000000000000000000000001");
     number_parse_f32(s, strlen(s), &f);
     assert_true(f == 0x1.000002p0f);
-    strcpy(s, "9007199254740993.");
+    snprintf(s, sizeof s, "9007199254740993.");
     memset(s + 17, '0', 1000);
     s[1017] = '\0';
     number_parse(s, strlen(s), &d);
     assert_true(d == 9007199254740992);
-    strcat(s, "1");
+    s[1017] = '1';
+    s[1018] = '\0';
     number_parse(s, strlen(s), &d);
     assert_true(d == 9007199254740994);
 }

@@ -13,8 +13,8 @@
 
 /* Runs the program with these words behind --no-init and --threads; what it prints goes to the file `out`. */
 static int run(const char *const *words, int count) {
-    char *argv[20] = {"tapedeck", "--no-init", "--threads", "1"};
-    assert_true(count < 15);
+    char *argv[24] = {"tapedeck", "--no-init", "--threads", "1"};
+    assert_true(count < 19);
     for (int i = 0; i < count; i++) argv[4 + i] = (char *)(uintptr_t)words[i];
     fflush(stdout);
     fflush(stderr);
@@ -36,18 +36,13 @@ static int run(const char *const *words, int count) {
 
 /* A session that goes through everything that prints, loads and explains. */
 static const char *const everything[] = {
-    "-e",
-    "x = [[1, 2.5], [nan, 4]]\nx\n(1, \"a\", x)\nr = {w: x, s: \"t\"}\nr",
-    "-e",
-    "def f(a, b=2) = sum(a * b)\nf\ngrad(f)([1.0, 2.0])\nprint(x, \"text\", r)",
-    "-e",
-    ":vars\n:vars --json\n:undo\n:redo\n:mem --json\n:threads\n:help\n:help tanh\n:help functions\n:explain "
-    "E606",
-    "-e",
-    "save(x, \"m.npy.gz\"); load(\"m.npy.gz\")\nsave({a: (\"u\", \"v\"), b: [1, 2]}, \"t.csv\"); "
-    "load(\"t.csv\")",
-    "-e",
-    ":clear\n:history\n:quit 5"};
+    "-e", "x = [[1, 2.5], [nan, 4]]\nx\n(1, \"a\", x)\nr = {w: x, s: \"t\"}\nr",
+    "-e", "def f(a, b=2) = sum(a * b)\nf\ngrad(f)([1.0, 2.0])\nprint(x, \"text\", r)",
+    "-e", ":vars\n:vars --json\n:undo\n:redo\n:mem --json\n:threads\n:help\n:help tanh",
+    "-e", ":help functions\n:explain E606\n:clear\n:history",
+    "-e", "save(x, \"m.npy.gz\"); load(\"m.npy.gz\")",
+    "-e", "save({a: (\"u\", \"v\"), b: [1, 2]}, \"t.csv\"); load(\"t.csv\")",
+    "-e", ":quit 5"};
 enum { WORDS = sizeof everything / sizeof *everything };
 
 /* What was shown, with each number as one digit: times differ from run to run. */
