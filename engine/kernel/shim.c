@@ -136,16 +136,18 @@ static void shuffle_order(shim *s, unsigned seed) {
     }
 }
 
+/* A function of its own, since getcontext is one of those that return twice. */
+__attribute__((noinline)) static void start_fibre(fibre *f, char *stack) {
+    f->state = RUNNABLE;
+    getcontext(&f->at);
+    f->at.uc_stack.ss_sp = stack;
+    f->at.uc_stack.ss_size = STACK;
+    f->at.uc_link = NULL;
+    makecontext(&f->at, fibre_main, 0);
+}
+
 static void start_block(shim *s) {
-    for (int i = 0; i < s->threads; i++) {
-        fibre *f = &s->fibres[i];
-        f->state = RUNNABLE;
-        getcontext(&f->at);
-        f->at.uc_stack.ss_sp = s->stacks + (size_t)i * STACK;
-        f->at.uc_stack.ss_size = STACK;
-        f->at.uc_link = NULL;
-        makecontext(&f->at, fibre_main, 0);
-    }
+    for (int i = 0; i < s->threads; i++) start_fibre(&s->fibres[i], s->stacks + (size_t)i * STACK);
 }
 
 /* Carries out the shuffles of groups that are complete. */

@@ -186,6 +186,7 @@ def test_timeline_screen(program, home):
     time.sleep(0.2)
     t.write("q")
     t.expect(r"> $")
+    t.drain()  # the prompt is drawn again for the window's new size
     equal(termios.tcgetattr(t.fd), before)
     equal(t.run("1 + 1"), "2")
     t.write(":timeline\r")
