@@ -66,7 +66,8 @@ tensor *trace_input_meta(trace *t, const meta *given, const char *name, const ch
     meta m = *given;
     for (int i = 0; i < m.shape.rank; i++)
         if (m.shape.size[i] == -1)
-            m.shape.size[i] = dims_symbol(t->g->dims, t->g->input_count, i, DIM_UNKNOWN, names ? names[i] : NULL);
+            m.shape.size[i] =
+                dims_symbol(t->g->dims, t->g->input_count, i, DIM_UNKNOWN, names ? names[i] : NULL);
     value_id v;
     if (dims_broken(t) || graph_add_input(t->g, &m, name, &v)) return NULL;
     return stand_in_for(t, v);

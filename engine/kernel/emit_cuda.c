@@ -2,7 +2,7 @@
  *
  * Element-wise kernels have a thread for each element, in a grid-stride loop. Kernels with inner axes keep the
  * canonical order of reductions: where elements along the inner axes are neighbours, 16 threads have a lane each of a
- * block of 4096 elements, and fold by shuffles; else one thread has all lanes of a block, and its neighbours the
+ * block of 1024 elements, and fold by shuffles; else one thread has all lanes of a block, and its neighbours the
  * neighbouring rows. Several such teams share a row's blocks; their results go through memory, and every thread
  * combines them in order. Row code is computed by all threads of a row, written by one. The text keeps to what C and
  * CUDA C++ have in common, so that the host shim can run it. */

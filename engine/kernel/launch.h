@@ -1,7 +1,7 @@
 /* launch.h — a kernel at known sizes: numbers in place of symbols, a split into tasks, scratch memory laid out.
  *
  * Made once a plan; running it allocates nothing. The split depends on sizes and lanes only through which lane
- * computes what, never through what is computed: rows and blocks of 4096 are whole, and results of blocks are
+ * computes what, never through what is computed: rows and blocks of 1024 are whole, and results of blocks are
  * combined in their order. */
 #ifndef TD_KERNEL_LAUNCH_H
 #define TD_KERNEL_LAUNCH_H

@@ -8,7 +8,7 @@
 
 /* Lanes and block of a reduction; levels of the tree of blocks (enough for 2^40 blocks); rows computed side by side
  * where vectors run along kept axes; elements between two looks at the interrupt flag. */
-enum { LANES = 16, BLOCK = 4096, LEVELS = 40, WIDTH = 64, STRETCH = 16384 };
+enum { LANES = 16, BLOCK = 1024, LEVELS = 40, WIDTH = 64, STRETCH = 16384 };
 
 /* What a kernel is called with. */
 typedef struct kernel_args {

@@ -13,12 +13,11 @@
 
 VM_FN float vm_tanh_f32(float x) {
     float a = vm_abs_f32(x);
+    a = 10.0f < a ? 10.0f : a; /* tanh is 1 from 9.02 on; NaN stays */
     float t = (a * (2.0f * VM_LOG2E_F32) - 0.25f) + (VM_ROUNDER_F32 + 127.0f);
-    uint32_t u = vm_bits_f32(t), limit = 0x4b40007fu + 29u; /* n <= 29; tanh is 1 from n = 26 on */
-    u = u < limit ? u : limit;
-    float n = vm_from_bits_f32(u) - (VM_ROUNDER_F32 + 127.0f);
+    uint32_t u = vm_bits_f32(t);
+    float n = t - (VM_ROUNDER_F32 + 127.0f);
     float h = a - n * 0x1.62e43p-2f; /* ln2/2 to 2^-30 in 21 bits, so the product is exact for n < 8 */
-    h = vm_keep_f32(!(a > 10.0f), h);
     float s = vm_from_bits_f32(u << 23);
     float z = h * h;
     float p = -0x1.a38a96p-5f;
@@ -28,7 +27,8 @@ VM_FN float vm_tanh_f32(float x) {
     float less = s - 1.0f, more = s + 1.0f;
     int below2 = u < 0x4b40007fu + 2u; /* n < 2 */
     float y = vm_select_f32(below2, less + more * th, (th + th) - 2.0f) / (more + less * th);
-    return vm_copysign_f32(y + vm_keep_f32(!below2, 1.0f), x);
+    y = y + vm_keep_f32(!below2, 1.0f);
+    return vm_from_bits_f32(vm_bits_f32(y) | (vm_bits_f32(x) & 0x80000000u)); /* y has no sign of its own */
 }
 
 /* exp(y)/4 = *a (1 + *s) and exp(-y)/4 = *b / (1 + *s), for y >= 0; above 89.8 *s grows with y. */

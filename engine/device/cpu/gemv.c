@@ -2,7 +2,7 @@
  *
  * Both kernels make products a tile at a time and add them as reductions do: where the matrix is adjacent along k, one
  * output after the other; where it is adjacent along the outputs, a strip of outputs at a time with 16 lanes of
- * accumulators. Blocks of 4096 combine as a binary counter, kept as a stack with one level per bit. */
+ * accumulators. Blocks of 1024 combine as a binary counter, kept as a stack with one level per bit. */
 #include "engine/device/cpu/gemm.h"
 
 #include <string.h>
