@@ -10,7 +10,7 @@
 #include "engine/graph/passes.h"
 #include "engine/graph/trace.h"
 #include "engine/runtime/eager.h"
-#include "engine/runtime/program.h"
+#include "engine/runtime/plan.h"
 
 enum { UNFIT = 106 }; /* see parity.h */
 
@@ -276,8 +276,10 @@ static bool accepts(parity *p, const prog *one, const prog *other) {
 
 static const struct {
     program_tier tier;
+    bool
+        cuda; /* emitted CUDA under the host shim, threads in another order each time; a program stays there */
     const char *name;
-} tiers[] = {{TIER_TILES, "tiles"}, {TIER_C, "emitted C"}};
+} tiers[] = {{TIER_TILES, false, "tiles"}, {TIER_C, false, "emitted C"}, {TIER_TILES, true, "emitted CUDA"}};
 
 static bool compiles(const parity *p, int lane) {
     return p->compile && (p->compile_everywhere || p->batches % PARITY_LANES == lane);
@@ -302,15 +304,16 @@ static void check_frozen(parity *p, const prog *const *progs, const prog *const 
         }
         for (size_t k = 0; k < sizeof tiers / sizeof *tiers && good; k++) {
             char where[80];
-            if (tiers[k].tier != TIER_TILES && !compiles(p, l)) continue;
+            if (k > 0 && !compiles(p, l)) continue;
             snprintf(where, sizeof where, "%s, %d lane%s", tiers[k].name, l + 1, l ? "s" : "");
-            if (program_set_tier(f, tiers[k].tier)) {
+            if (tiers[k].cuda ? program_emulate(f, (unsigned)p->batches)
+                              : program_set_tier(f, tiers[k].tier)) {
                 if (c->err.code != STATUS_UNSUPPORTED) complain(p, progs[0], where, "%s", c->err.message);
                 error_clear(&c->err);
                 continue;
             }
             good = run_frozen(p, c, f, progs, n, want, counts, where);
-            *(tiers[k].tier == TIER_C ? &p->compiled : &p->tiles) += n;
+            *(tiers[k].cuda ? &p->cuda : tiers[k].tier == TIER_C ? &p->compiled : &p->tiles) += n;
             if (good && bigger) {
                 snprintf(where, sizeof where, "%s, %d lane%s, other sizes", tiers[k].name, l + 1,
                          l ? "s" : "");

@@ -43,10 +43,10 @@ static void random_programs(void **state) {
         if (lab.b.failures.count && n == BATCH) show_smallest(&lab, progs, at);
         bench_clear(&lab.b);
     }
-    print_message(
-        "    %lld programs; compared in tiles %lld, in emitted C %lld, at other sizes %lld; errors %lld\n",
-        (long long)lab.programs, (long long)lab.tiles, (long long)lab.compiled, (long long)lab.resized,
-        (long long)lab.errors);
+    print_message("    %lld programs; compared in tiles %lld, in emitted C %lld, in emitted CUDA %lld, at "
+                  "other sizes %lld; errors %lld\n",
+                  (long long)lab.programs, (long long)lab.tiles, (long long)lab.compiled, (long long)lab.cuda,
+                  (long long)lab.resized, (long long)lab.errors);
     test_free(progs);
     parity_close(&lab);
 }

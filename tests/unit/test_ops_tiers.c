@@ -40,10 +40,10 @@ static batch *open_batch(uint64_t seed) {
 
 static void close_batch(batch *s) {
     flush(s);
-    print_message(
-        "    %lld programs; compared in tiles %lld, in emitted C %lld, at other sizes %lld; errors %lld\n",
-        (long long)s->lab.programs, (long long)s->lab.tiles, (long long)s->lab.compiled,
-        (long long)s->lab.resized, (long long)s->lab.errors);
+    print_message("    %lld programs; compared in tiles %lld, in emitted C %lld, in emitted CUDA %lld, at "
+                  "other sizes %lld; errors %lld\n",
+                  (long long)s->lab.programs, (long long)s->lab.tiles, (long long)s->lab.compiled,
+                  (long long)s->lab.cuda, (long long)s->lab.resized, (long long)s->lab.errors);
     parity_close(&s->lab);
     test_free(s);
 }
