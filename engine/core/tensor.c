@@ -90,7 +90,7 @@ tensor *tensor_alias(tensor *base) {
 
 tensor *tensor_from(context *c, dtype d, const shape *s, const void *data) {
     tensor *t = tensor_new(c, d, s);
-    if (t) memcpy(tensor_data(t), data, (size_t)tensor_count(t) * dtype_size(d));
+    if (t && tensor_count(t) > 0) memcpy(tensor_data(t), data, (size_t)tensor_count(t) * dtype_size(d));
     return t;
 }
 
