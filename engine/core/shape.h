@@ -10,7 +10,7 @@ enum { MAX_RANK = 8 };
 
 typedef struct shape {
     int rank;
-    int hole; /* always 0: in place of padding, since shapes compare and hash as bytes */
+    int hole;           /* always 0: in place of padding, since shapes compare and hash as bytes */
     dim size[MAX_RANK]; /* unused entries are 0 */
 } shape;
 

@@ -149,6 +149,7 @@ static double ref_gelu(double x) {
 }
 
 /* name, reference, bound in ulps */
+/* clang-format off */
 #define UNARY_F32(ROW)                                                                                       \
     ROW(exp, exp, 2.0)                                                                                       \
     ROW(exp2, exp2, 2.0)                                                                                     \
@@ -162,6 +163,7 @@ static double ref_gelu(double x) {
                     ROW(sqrt, sqrt, 0.5) ROW(reciprocal, ref_reciprocal, 0.5) ROW(abs, fabs, 0.0)            \
                         ROW(neg, ref_neg, 0.0) ROW(relu, ref_relu, 0.0) ROW(sign, ref_sign, 0.0)             \
                             ROW(floor, floor, 0.0) ROW(ceil, ceil, 0.0) ROW(round, nearbyint, 0.0)
+/* clang-format on */
 
 /* The loops as the engine has them, for the build's target and for AVX2; this file is compiled with the engine's
  * flags for loops. A single call goes through a pointer, so that it stays one. */
@@ -263,6 +265,7 @@ static long double refl_gelu(long double x) {
 }
 
 /* Through libm, whose own bounds these are; gelu multiplies erfc's error by the rounding of its argument. */
+/* clang-format off */
 #define UNARY_F64(ROW)                                                                                       \
     ROW(exp, expl, 2.0)                                                                                      \
     ROW(exp2, exp2l, 2.0)                                                                                    \
@@ -275,6 +278,7 @@ static long double refl_gelu(long double x) {
                 ROW(sigmoid, refl_sigmoid, 3.0) ROW(softplus, refl_softplus, 3.0) ROW(sqrt, sqrtl, 0.5)      \
                     ROW(abs, fabsl, 0.0) ROW(relu, refl_relu, 0.0) ROW(floor, floorl, 0.0)                   \
                         ROW(ceil, ceill, 0.0) ROW(round, nearbyintl, 0.0) ROW(gelu, refl_gelu, 2000.0)
+/* clang-format on */
 
 #define DEFINE_UNARY_F64(name, ref, bound)                                                                   \
     static double one64_##name(double x) {                                                                   \
