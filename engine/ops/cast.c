@@ -4,6 +4,7 @@
 #include "engine/ops/families.h"
 #include "engine/ops/loops.h"
 #include "engine/ops/rules.h"
+#include "engine/ops/support.h"
 
 status cast_shape(op_call *call) {
     const cast_attrs *a = call->attrs;
@@ -51,12 +52,7 @@ void cast_gradient(gradient_call *k) {
 }
 
 op_cost cast_cost(const op_call *call) {
-    double n = 1;
-    for (int i = 0; i < call->out[0].shape.rank; i++)
-        n *= dim_estimate(call->c->dims, call->out[0].shape.size[i]);
-    return (op_cost){.flops = n,
-                     .bytes =
-                         n * (double)(dtype_size(call->in[0]->meta.dtype) + dtype_size(call->out[0].dtype))};
+    return support_cost(call, support_elements(call->c, &call->out[0]));
 }
 
 tensor *tensor_to_contiguous(tensor *t) {

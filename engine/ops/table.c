@@ -7,6 +7,7 @@
 #include "engine/ops/families.h"
 #include "engine/ops/gradients.h"
 #include "engine/ops/loops.h"
+#include "engine/ops/support.h"
 
 /* The gradient cell: a function, or NULL where the row says that there is none. */
 #define no_gradient NULL
@@ -121,23 +122,12 @@ ctype op_call_ctype(const op_call *call) {
     return dtype_compute(call->in[op->kind == KIND_TERNARY ? 1 : 0]->meta.dtype);
 }
 
-/* Elements of a shape at the traced call's sizes. */
-static double elements(const context *c, const meta *m) {
-    double n = 1;
-    for (int i = 0; i < m->shape.rank; i++) n *= dim_estimate(c->dims, m->shape.size[i]);
-    return n;
-}
-
 op_cost op_cost_of(const op_call *call) {
     if (call->op->cost) return call->op->cost(call);
-    op_cost cost = {0};
-    for (int i = 0; i < call->nin; i++)
-        cost.bytes += elements(call->c, &call->in[i]->meta) * (double)dtype_size(call->in[i]->meta.dtype);
-    for (int i = 0; i < call->nout; i++) {
-        cost.bytes += elements(call->c, &call->out[i]) * (double)dtype_size(call->out[i].dtype);
-        cost.flops += elements(call->c, &call->out[i]) * call->op->flops_per_element;
-    }
-    return cost;
+    double flops = 0;
+    for (int i = 0; i < call->nout; i++)
+        flops += support_elements(call->c, &call->out[i]) * call->op->flops_per_element;
+    return support_cost(call, flops);
 }
 
 tensor *op_output(op_call *call, int i, tensor **out) {
