@@ -1,5 +1,6 @@
 /* shim.c — see shim.h. A fibre runs until it waits at a barrier or in a shuffle, or ends. A barrier opens when every
- * thread that has not ended is at it; a shuffle is carried out when all 16 threads of a group are in it. */
+ * thread that has not ended is at it; a shuffle is carried out when all 16 threads of a group are in it. A fibre that has
+ * ended waits to run the same thread of the next block. */
 #include "engine/kernel/shim.h"
 
 #include <stdio.h>
@@ -10,11 +11,13 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
+#elif defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
 #endif
 
 enum { STACK = 128 << 10, GROUP = 16 };
 
-typedef enum fibre_state { RUNNABLE, AT_BARRIER, IN_SHUFFLE, ENDED } fibre_state;
+typedef enum fibre_state { UNBORN, RUNNABLE, AT_BARRIER, IN_SHUFFLE, ENDED } fibre_state;
 
 typedef struct fibre {
     ucontext_t at;
@@ -22,6 +25,7 @@ typedef struct fibre {
     char value[8];
     unsigned bytes;
     int delta;
+    void *sanitizer; /* what the sanitizer knows it by */
 } fibre;
 
 struct shim {
@@ -33,7 +37,7 @@ struct shim {
     void (*entry)(cuda_launch);
     cuda_launch launch;
     int *order;
-    void *fake; /* the sanitizer's */
+    void *sanitizer; /* the sanitizer's, for the scheduler */
     const void *scheduler_stack;
     size_t scheduler_size;
 };
@@ -41,17 +45,18 @@ struct shim {
 /* Fibres can't be passed a pointer portably, and emitted code calls without one. */
 static _Thread_local shim *running;
 
-/* ---- switching; the sanitizer wants to know of stacks ---- */
+/* ---- switching; sanitizers want to know of stacks ---- */
 
-static void to_scheduler(shim *s, bool ends) {
+static void to_scheduler(shim *s) {
     fibre *f = &s->fibres[s->current];
 #if defined(__SANITIZE_ADDRESS__)
-    void *own = NULL;
-    __sanitizer_start_switch_fiber(ends ? NULL : &own, s->scheduler_stack, s->scheduler_size);
+    __sanitizer_start_switch_fiber(&f->sanitizer, s->scheduler_stack, s->scheduler_size);
     swapcontext(&f->at, &s->scheduler);
-    __sanitizer_finish_switch_fiber(own, NULL, NULL);
+    __sanitizer_finish_switch_fiber(f->sanitizer, &s->scheduler_stack, &s->scheduler_size);
+#elif defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(s->sanitizer, 0);
+    swapcontext(&f->at, &s->scheduler);
 #else
-    (void)ends;
     swapcontext(&f->at, &s->scheduler);
 #endif
 }
@@ -60,9 +65,13 @@ static void to_fibre(shim *s, int i) {
     s->current = i;
     s->thread.thread = (shim_index){(unsigned)i, 0, 0};
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(&s->fake, s->stacks + (size_t)i * STACK, STACK);
+    __sanitizer_start_switch_fiber(&s->sanitizer, s->stacks + (size_t)i * STACK, STACK);
     swapcontext(&s->scheduler, &s->fibres[i].at);
-    __sanitizer_finish_switch_fiber(s->fake, NULL, NULL);
+    __sanitizer_finish_switch_fiber(s->sanitizer, NULL, NULL);
+#elif defined(__SANITIZE_THREAD__)
+    s->sanitizer = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(s->fibres[i].sanitizer, 0);
+    swapcontext(&s->scheduler, &s->fibres[i].at);
 #else
     swapcontext(&s->scheduler, &s->fibres[i].at);
 #endif
@@ -73,15 +82,17 @@ static void fibre_main(void) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(NULL, &s->scheduler_stack, &s->scheduler_size);
 #endif
-    s->entry(s->launch);
-    s->fibres[s->current].state = ENDED;
-    to_scheduler(s, true);
+    for (;;) {
+        s->entry(s->launch);
+        s->fibres[s->current].state = ENDED;
+        to_scheduler(s);
+    }
 }
 
 static void barrier(void) {
     shim *s = running;
     s->fibres[s->current].state = AT_BARRIER;
-    to_scheduler(s, false);
+    to_scheduler(s);
 }
 
 static void shuffle(void *x, unsigned bytes, int delta) {
@@ -91,7 +102,7 @@ static void shuffle(void *x, unsigned bytes, int delta) {
     f->bytes = bytes;
     f->delta = delta;
     f->state = IN_SHUFFLE;
-    to_scheduler(s, false);
+    to_scheduler(s);
     memcpy(x, f->value, bytes);
 }
 
@@ -113,6 +124,10 @@ shim *shim_new(int threads) {
 
 void shim_free(shim *s) {
     if (!s) return;
+#if defined(__SANITIZE_THREAD__)
+    for (int i = 0; s->fibres && i < s->most; i++)
+        if (s->fibres[i].sanitizer) __tsan_destroy_fiber(s->fibres[i].sanitizer);
+#endif
     mem_free(s->fibres);
     mem_free(s->order);
     mem_free(s->stacks);
@@ -137,8 +152,11 @@ static void shuffle_order(shim *s, unsigned seed) {
 }
 
 /* A function of its own, since getcontext is one of those that return twice. */
-__attribute__((noinline)) static void start_fibre(fibre *f, char *stack) {
-    f->state = RUNNABLE;
+__attribute__((noinline)) static void make_fibre(fibre *f, char *stack) {
+#if defined(__SANITIZE_THREAD__)
+    if (f->sanitizer) __tsan_destroy_fiber(f->sanitizer);
+    f->sanitizer = __tsan_create_fiber(0);
+#endif
     getcontext(&f->at);
     f->at.uc_stack.ss_sp = stack;
     f->at.uc_stack.ss_size = STACK;
@@ -146,8 +164,13 @@ __attribute__((noinline)) static void start_fibre(fibre *f, char *stack) {
     makecontext(&f->at, fibre_main, 0);
 }
 
+/* Fibres that the last block left waiting, because it could not go on, begin anew. */
 static void start_block(shim *s) {
-    for (int i = 0; i < s->threads; i++) start_fibre(&s->fibres[i], s->stacks + (size_t)i * STACK);
+    for (int i = 0; i < s->threads; i++) {
+        fibre *f = &s->fibres[i];
+        if (f->state != ENDED) make_fibre(f, s->stacks + (size_t)i * STACK);
+        f->state = RUNNABLE;
+    }
 }
 
 /* Carries out the shuffles of groups that are complete. */
