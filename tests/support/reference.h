@@ -67,6 +67,7 @@ typedef struct reference_op {
     op_class class;
     op_autocast autocast;
     unsigned flags;
+    const char *defaults; /* of attributes that may be left out: "axis=0" */
     const char *gradient; /* per operand; "cut": has none on purpose */
     reference_function compute;
 } reference_op;

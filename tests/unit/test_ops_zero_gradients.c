@@ -3,6 +3,9 @@
  * ctest: timeout=120 */
 #include "tests/harness/check.h"
 
+#include <string.h>
+
+#include "engine/ops/attrs.h"
 #include "tests/support/slope.h"
 
 static void check_row(bench *b, const op_info *op, const sample_case *words) {
@@ -52,6 +55,32 @@ static void zero_stays_zero(void **state) {
     bench_close(&b);
 }
 
+/* The defaults of a row's attributes, as reference_op writes them. */
+static void print_defaults(const op_info *op, text *out) {
+    attr_field fields[MAX_ATTRS];
+    int n = attrs_fields(op, fields);
+    for (int i = 0; i < n; i++) {
+        const attr_field *f = &fields[i];
+        if (!f->has_default) continue;
+        text_printf(out, "%s%s=", out->length ? " " : "", f->name);
+        if (f->type == ATTR_BOOL)
+            text_add(out, f->fallback ? "true" : "false");
+        else if (f->type == ATTR_DTYPE)
+            text_add(out, dtype_name((dtype)f->fallback));
+        else
+            text_printf(out, "%lld", (long long)f->fallback);
+    }
+}
+
+static void check_defaults(bench *b, const op_info *op, const reference_op *o) {
+    text own = {0};
+    print_defaults(op, &own);
+    if (strcmp(text_str(&own), o->defaults) != 0)
+        failures_add(&b->failures, "%s: attributes default to \"%s\", its reference says \"%s\"", op->name,
+                     text_str(&own), o->defaults);
+    text_free(&own);
+}
+
 /* No cell is blank, and the cells that tests can know are what the references say. */
 static void cells_are_as_referenced(void **state) {
     (void)state;
@@ -77,6 +106,7 @@ static void cells_are_as_referenced(void **state) {
             failures_add(&b.failures, "%s: %g flops are not believable", op->name, op->flops_per_element);
         if (o && op->flags != o->flags)
             failures_add(&b.failures, "%s: other flags than its reference", op->name);
+        if (o) check_defaults(&b, op, o);
     }
     bench_close(&b);
 }
