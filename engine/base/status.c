@@ -66,6 +66,33 @@ status fail_memory(error *e, uint64_t bytes) {
     return code;
 }
 
+static bool same_span(span a, span b) {
+    return a.source == b.source && a.begin == b.begin && a.end == b.end;
+}
+
+void error_called(error *e, const char *name, span where) {
+    error_call *last = e->call_count ? &e->calls[e->call_count - 1] : NULL;
+    error_call call = {.where = where, .times = 1};
+    snprintf(call.name, sizeof call.name, "%s", name);
+    if (last && same_span(last->where, where) && strcmp(last->name, call.name) == 0) {
+        last->times++;
+        return;
+    }
+    if (e->call_count == ERROR_CALLS) {
+        error_call *outer = e->calls + ERROR_CALLS_INNER;
+        e->calls_left_out += outer->times;
+        memmove(outer, outer + 1, (ERROR_CALLS_OUTER - 1) * sizeof *outer);
+        e->call_count--;
+    }
+    e->calls[e->call_count++] = call;
+}
+
+void error_renamed(error *e, const char *name, span where) {
+    error_call *last = e->call_count ? &e->calls[e->call_count - 1] : NULL;
+    if (last && last->times == 1 && same_span(last->where, where)) e->call_count--;
+    error_called(e, name, where);
+}
+
 void error_clear(error *e) {
     memset(e, 0, sizeof *e);
 }

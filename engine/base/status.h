@@ -37,6 +37,16 @@ typedef struct span {
     uint32_t begin, end;
 } span;
 
+/* A function that was running when something failed. */
+typedef struct error_call {
+    char name[40];
+    span where;     /* its call; source 0: in a text that is not shown */
+    uint32_t times; /* so many of its calls from there stood right above each other: a recursion */
+} error_call;
+
+/* Of a deep chain of calls the innermost and the outermost are kept. */
+enum { ERROR_CALLS_INNER = 6, ERROR_CALLS_OUTER = 3, ERROR_CALLS = ERROR_CALLS_INNER + ERROR_CALLS_OUTER };
+
 /* Why something failed. All strings are NUL-terminated and cut to fit. */
 typedef struct error {
     status code;
@@ -45,6 +55,9 @@ typedef struct error {
     char operands[400]; /* lines separated by '\n': what each operand was; may be empty */
     char hint[400];     /* a fix that works; may be empty */
     span where;         /* the offending text; source 0 when unknown */
+    error_call calls[ERROR_CALLS];
+    uint32_t call_count;     /* of `calls`, innermost first */
+    uint32_t calls_left_out; /* behind the first ERROR_CALLS_INNER */
 } error;
 
 /* Sets `e` (unless it is already set) and returns `code`. `number` picks the row of errors.def. */
@@ -56,6 +69,11 @@ status fail_operand(error *e, const char *format, ...) __attribute__((format(pri
 
 /* Out of memory while allocating `bytes`. Returns STATUS_MEMORY. */
 status fail_memory(error *e, uint64_t bytes);
+
+/* Adds the next outer running function to an error that was just set. */
+void error_called(error *e, const char *name, span where);
+/* The same for one that runs under a name of its own another function, which was perhaps added for this call. */
+void error_renamed(error *e, const char *name, span where);
 
 /* Makes `e` empty again. */
 void error_clear(error *e);

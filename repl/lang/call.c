@@ -45,10 +45,17 @@ static void warn_shadow(session *s, const symbol *name) {
     if (s->host && s->host->warn) s->host->warn(s->host->user, s, s->c->here, message);
 }
 
+/* A lambda, or a graph made of one, is called by the first name that it is given. */
+static void name_value(session *s, const symbol *name, value v) {
+    if (v.kind == VALUE_FUNCTION) prototype_assigned(s, v.function->proto, name);
+    if (v.kind == VALUE_GRAPH) frozen_assigned(v.graph, name);
+}
+
 status frame_set(session *s, const symbol *name, value v) {
     warn_shadow(s, name);
     if (s->freezing && !s->in_prelude && v.kind == VALUE_TENSOR && v.tensor->trace)
         trace_label(v.tensor->trace, v.tensor, name->text);
+    name_value(s, name, v);
     frame *f = s->frame;
     if (!f) return s->freezing ? freezing_write(s, name, v) : bindings_set(s, name, v);
     for (size_t i = 0; i < f->count; i++) {
@@ -188,6 +195,21 @@ static status dispatch(session *s, value f, const arguments *a, span where, valu
     }
 }
 
+/* A function in whose body something failed is remembered with its call. (A failure whose place is not known yet, as
+ * wrong arguments or all within the prelude, gets that of the call itself.) */
+static void note_call(session *s, value f, span where) {
+    error *e = &s->c->err;
+    if (!e->code || !e->where.source) return;
+    if (s->in_prelude) where = (span){0};
+    char name[sizeof e->calls->name];
+    if (f.kind == VALUE_FUNCTION) {
+        prototype_title(f.function->proto, s->sources, name, sizeof name);
+        error_called(e, name, where);
+    } else if (f.kind == VALUE_GRAPH) {
+        error_renamed(e, frozen_name(f.graph), where); /* in the place of the function that it was made of */
+    }
+}
+
 status call_value(session *s, value f, const arguments *a, span where, value *out) {
     status st = check_stack(s, where);
     if (st) return st;
@@ -195,6 +217,7 @@ status call_value(session *s, value f, const arguments *a, span where, value *ou
     s->calls++;
     st = dispatch(s, f, a, where, out);
     s->calls--;
+    if (st) note_call(s, f, where);
     return error_at(s, where, st);
 }
 

@@ -130,7 +130,11 @@ static status eval_def(session *s, const ast_node *n) {
 
 static status eval_assign(session *s, const ast_node *n) {
     value v = {0};
+    const ast_node *target = n->child[0];
+    s->assigned_call = target->kind == AST_NAME ? n->child[1] : NULL;
+    s->assigned_name = target->kind == AST_NAME ? symbol_find(&s->symbols, target->hash) : NULL;
     status st = eval_expr(s, n->child[1], &v);
+    s->assigned_call = NULL;
     if (st) return st;
     st = error_at(s, n->where, unpack(s, n->child[0], v));
     value_release(v);

@@ -248,25 +248,37 @@ status frozen_call(session *s, frozen *f, const arguments *a, span where, value 
 
 /* ---- the special form ---- */
 
-static status new_frozen(session *s, value f, bool expression, value *out) {
+/* The function's name, that of the variable which this freeze is assigned to, or for now the text between the
+ * parentheses. */
+static void name_frozen(session *s, frozen *z, const symbol *variable, span written) {
+    value f = z->f;
+    const symbol *name = f.kind == VALUE_FUNCTION ? prototype_name(f.function->proto) : NULL;
+    if (f.kind == VALUE_DERIVED && f.derived->f.kind == VALUE_FUNCTION)
+        name = prototype_name(f.derived->f.function->proto);
+    if (f.kind == VALUE_OP)
+        snprintf(z->name, sizeof z->name, "%s", f.op->name);
+    else if (name && f.kind == VALUE_DERIVED)
+        snprintf(z->name, sizeof z->name, "%.14s_%.30s", derived_name(f.derived->derived), name->text);
+    else if (name || variable)
+        snprintf(z->name, sizeof z->name, "%.40s", (name ? name : variable)->text);
+    else if (written.source)
+        source_brief(s->sources, written, z->name, sizeof z->name);
+    else if (f.kind == VALUE_FUNCTION)
+        prototype_title(f.function->proto, s->sources, z->name, sizeof z->name);
+    else
+        snprintf(z->name, sizeof z->name, "%s", value_kind_text(f.kind));
+    z->named = f.kind == VALUE_OP || name || variable;
+}
+
+static status new_frozen(session *s, value f, bool expression, const symbol *variable, span written,
+                         value *out) {
     frozen *z = object_new(&s->c->err, VALUE_GRAPH, sizeof *z);
     if (!z) return s->c->err.code;
     z->f = value_retain(f);
     z->expression = expression;
     z->top_level = expression && !s->frame;
     z->current = -1;
-    const symbol *name = f.kind == VALUE_FUNCTION ? f.function->proto->name : NULL;
-    if (f.kind == VALUE_DERIVED && f.derived->f.kind == VALUE_FUNCTION)
-        name = f.derived->f.function->proto->name;
-    s->frozen_count++;
-    if (f.kind == VALUE_OP)
-        snprintf(z->name, sizeof z->name, "%s", f.op->name);
-    else if (name && f.kind == VALUE_DERIVED)
-        snprintf(z->name, sizeof z->name, "%.14s_%.30s", derived_name(f.derived->derived), name->text);
-    else if (name)
-        snprintf(z->name, sizeof z->name, "%.40s", name->text);
-    else
-        snprintf(z->name, sizeof z->name, "g%u", s->frozen_count);
+    name_frozen(s, z, variable, written);
     *out = (value){.kind = VALUE_GRAPH, .graph = z};
     return STATUS_OK;
 }
@@ -327,18 +339,19 @@ static status subject_function(session *s, const ast_node *n, value *out) {
     return st;
 }
 
-static status freeze_expression(session *s, const ast_node *n, value *out) {
+static status freeze_expression(session *s, const ast_node *n, const symbol *variable, value *out) {
     const prototype *p;
     value f = {0};
     status st = prototype_of(s, s->tree, n, s->in_prelude, &p);
     if (!st) st = make_closure(s, p, &f);
-    if (!st) st = new_frozen(s, f, true, out);
+    if (!st) st = new_frozen(s, f, true, variable, n->where, out);
     value_release(f);
     return st;
 }
 
 status eval_freeze(session *s, const ast_node *call, value *out) {
     value f = {0}, made = {0};
+    const symbol *variable = s->assigned_call == call ? s->assigned_name : NULL;
     const ast_node *n = call->count > 1 ? call->child[1] : NULL;
     if (!n || n->kind == AST_KEYWORD) {
         fail(&s->c->err, STATUS_FREEZE, E_FREEZE_FORM, "freeze wants a function or an expression");
@@ -349,10 +362,13 @@ status eval_freeze(session *s, const ast_node *call, value *out) {
         *out = f;
         return st;
     }
-    if (!st) st = f.kind == VALUE_ABSENT ? freeze_expression(s, n, &made) : new_frozen(s, f, false, &made);
+    if (!st)
+        st = f.kind == VALUE_ABSENT ? freeze_expression(s, n, variable, &made)
+                                    : new_frozen(s, f, false, variable, n->where, &made);
     if (!st && f.kind == VALUE_ABSENT && call->count > 2)
         st = fail(&s->c->err, STATUS_FREEZE, E_FREEZE_FORM,
                   "types are for functions: this expression has none");
+    if (!s->in_prelude) s->c->here = call->where;
     if (!st) st = specialise_now(s, call, made);
     value_release(f);
     if (st)
@@ -364,7 +380,7 @@ status eval_freeze(session *s, const ast_node *call, value *out) {
 
 /* freeze as a value: xs |> freeze, map(freeze, ..). */
 static status run_freeze(session *s, const value *args, value *out) {
-    if (value_callable(args[0])) return new_frozen(s, args[0], false, out);
+    if (value_callable(args[0])) return new_frozen(s, args[0], false, NULL, (span){0}, out);
     wrong_kind(s, "freeze", "f", "a function", args[0]);
     return fail_hint(&s->c->err, "freeze(x + y), written as a call, freezes an expression");
 }

@@ -19,8 +19,10 @@ status frozen_call(session *s, frozen *f, const arguments *a, span where, value 
 
 /* ---- for :why, :graph, :source, :profile ---- */
 
-/* "mlp", or "g1" for what has no name. */
+/* "mlp", or the beginning of the text of what has no name (yet). */
 const char *frozen_name(const frozen *f);
+/* Tells that a name was given to it. */
+void frozen_assigned(frozen *f, const symbol *name);
 int frozen_count(const frozen *f); /* specialisations, oldest first */
 /* The one that ran last (made last, if none ran); -1 when there is none yet. */
 int frozen_current(const frozen *f);

@@ -52,6 +52,7 @@ typedef struct special {
 struct frozen {
     object head;
     char name[48];
+    bool named;         /* else `name` is a text, to be replaced by the name that it is given */
     value f;            /* what is called; of an expression: a function without parameters whose body it is */
     bool expression;    /* its free names are inputs */
     bool top_level;     /* an expression that was frozen outside of functions */

@@ -1,10 +1,17 @@
 /* freeze_why.c — what the viewers ask of a frozen value, and the text of :why. */
+#include <stdio.h>
 #include <string.h>
 
 #include "repl/lang/freeze_impl.h"
 
 const char *frozen_name(const frozen *f) {
     return f->name;
+}
+
+void frozen_assigned(frozen *f, const symbol *name) {
+    if (f->named || f->count) return; /* graphs that were made have the name already */
+    snprintf(f->name, sizeof f->name, "%.40s", name->text);
+    f->named = true;
 }
 
 int frozen_count(const frozen *f) {

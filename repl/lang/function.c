@@ -1,6 +1,7 @@
 /* function.c — prototypes, and making function values; see function.h. */
 #include "repl/lang/function.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/base/memory.h"
@@ -93,6 +94,26 @@ status prototype_of(session *s, ast *tree, const ast_node *n, bool prelude, cons
     }
     *out = p;
     return STATUS_OK;
+}
+
+void prototype_assigned(session *s, const prototype *p, const symbol *name) {
+    uintptr_t own;
+    if (!p->name && !p->assigned && map_get(&s->prototypes, (uintptr_t)p->node, &own))
+        ((prototype *)own)->assigned = name;
+}
+
+const symbol *prototype_name(const prototype *p) {
+    return p->name ? p->name : p->assigned;
+}
+
+void prototype_title(const prototype *p, const source_table *sources, char *out, size_t size) {
+    const symbol *name = prototype_name(p);
+    span where = p->node->where;
+    if (p->node->flags & AST_PARENS) where.begin++, where.end--;
+    if (name)
+        snprintf(out, size, "%s", name->text);
+    else
+        source_brief(sources, where, out, size);
 }
 
 void prototype_signature(const prototype *p, const source_table *sources, text *out) {

@@ -22,7 +22,8 @@ typedef struct prototype {
     ast *tree;            /* keeps node alive */
     const ast_node *node; /* AST_DEF or AST_LAMBDA; or an expression, for freeze (params 0) */
     const ast_node *body;
-    const symbol *name; /* of a def; else NULL */
+    const symbol *name;     /* of a def; else NULL */
+    const symbol *assigned; /* the first name that was given to a lambda, or NULL */
     int params;
     int defaults;           /* how many of them, the last ones, have a default */
     bool annotated;         /* some parameter has a type */
@@ -47,6 +48,13 @@ typedef struct session session;
 /* The prototype of a def, lambda, or frozen expression; made when it is new. `tree` is retained. */
 status prototype_of(session *s, ast *tree, const ast_node *n, bool prelude, const prototype **out);
 void prototype_free(prototype *p);
+/* Tells that a name was given to a function. */
+void prototype_assigned(session *s, const prototype *p, const symbol *name);
+
+/* The name of a def, or the one that a lambda was given; NULL. */
+const symbol *prototype_name(const prototype *p);
+/* The same, or the beginning of its text. */
+void prototype_title(const prototype *p, const source_table *sources, char *out, size_t size);
 
 /* "f(x: f32[batch, 64], w, b=0)", as written; appended. */
 void prototype_signature(const prototype *p, const source_table *sources, text *out);

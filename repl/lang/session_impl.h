@@ -99,6 +99,9 @@ struct session {
     leaving leave;   /* why STATUS_LEAVE travels */
     value returned;  /* the value of `return` meanwhile */
 
+    const ast_node *assigned_call; /* the call whose value is about to be assigned to a name, or NULL */
+    const symbol *assigned_name;
+
     map prototypes;              /* ast_node address -> prototype, owned */
     map signatures;              /* builtin address -> signature, owned */
     op_signature *op_signatures; /* [OP_COUNT] */
@@ -108,7 +111,6 @@ struct session {
     int output_count;
 
     struct freezing *freezing; /* repl/lang/freeze_impl.h: the trace in progress, or NULL */
-    uint32_t frozen_count;     /* for names of graphs */
 
     text signature_text, doc_text; /* of the function that was described last */
 };

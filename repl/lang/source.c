@@ -86,6 +86,11 @@ const char *source_name(const source_table *table, uint32_t number) {
     return s ? s->name : NULL;
 }
 
+const char *source_title(const source_table *table, uint32_t number) {
+    const char *name = source_name(table, number);
+    return name ? name : "prompt";
+}
+
 source_place source_locate(const source_table *table, uint32_t number, uint32_t offset) {
     const source *s = find(table, number);
     if (!s) return (source_place){0, 0};

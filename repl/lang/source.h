@@ -31,8 +31,13 @@ typedef struct source_place {
 } source_place;
 source_place source_locate(const source_table *table, uint32_t number, uint32_t offset);
 
+/* The text of a span on one line, cut to fit. */
+void source_brief(const source_table *table, span where, char *out, size_t size);
+/* What a text is called when a place in it is told: its name, or "prompt". */
+const char *source_title(const source_table *table, uint32_t number);
+
 /* Appends the error as people see it: number, class and message; the source line with the span marked; what
- * the operands were; the hint. Ends with a newline. */
+ * the operands were; which functions ran, and where they were called; the hint. Ends with a newline. */
 void source_render_error(text *out, const source_table *table, const error *e);
 
 #endif

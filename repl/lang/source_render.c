@@ -3,6 +3,7 @@
  *     E101 shape: `@` needs equal inner sizes
  *       h = x @ w          x f32[64, 784]   w f32[10, 784]
  *           ^^^^^          784 (x axis 1) is not 10 (w axis 0)
+ *       in net, called at train.td:12:7: net(m, x)
  *       hint: x @ w.T gives f32[64, 10]
  *
  * The source line is drawn cell by cell: tabs become blanks, characters that a terminal would not show become
@@ -138,6 +139,60 @@ static void draw_span(text *out, const marked_line *line, const char *notes) {
     }
 }
 
+void source_brief(const source_table *table, span where, char *out, size_t size) {
+    static const char cut[] = "\xe2\x80\xa6";
+    marked_line line = {0};
+    size_t used = 0;
+    bool more = marked_line_find(table, where, &line) && where.end - where.begin > line.end - line.begin;
+    for (size_t at = line.begin; at < line.end;) {
+        cell c = cell_at(&line, at, 0);
+        at += c.bytes;
+        size_t reserve = at < line.end || more ? sizeof cut : 1;
+        if (used + c.shown_bytes + reserve > size) {
+            more = true;
+            break;
+        }
+        memcpy(out + used, c.shown, c.shown_bytes);
+        used += c.shown_bytes;
+    }
+    while (used && out[used - 1] == ' ') used--;
+    if (more && used + sizeof cut <= size) {
+        memcpy(out + used, cut, sizeof cut - 1);
+        used += sizeof cut - 1;
+    }
+    out[used] = '\0';
+}
+
+static bool encloses(span outer, span inner) {
+    return outer.source == inner.source && outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+/* One running function: where it was called, or who called it when that is not a text that is shown. The text of a call
+ * that holds the marked place itself is not repeated. */
+static void draw_call(text *out, const source_table *table, const error *e, uint32_t i) {
+    const error_call *c = &e->calls[i];
+    char brief[60];
+    text_printf(out, "  in %s, called ", c->name);
+    if (c->where.source) {
+        source_place at = source_locate(table, c->where.source, c->where.begin);
+        source_brief(table, c->where, brief, sizeof brief);
+        text_printf(out, "at %s:%u:%u", source_title(table, c->where.source), at.line, at.column);
+        if (!encloses(c->where, e->where)) text_printf(out, ": %s", brief);
+    } else {
+        text_printf(out, "by %s", i + 1 < e->call_count ? e->calls[i + 1].name : "the language itself");
+    }
+    if (c->times > 1) text_printf(out, ", repeated %u times", c->times);
+    text_char(out, '\n');
+}
+
+static void draw_calls(text *out, const source_table *table, const error *e) {
+    for (uint32_t i = 0; i < e->call_count; i++) {
+        if (i == ERROR_CALLS_INNER && e->calls_left_out)
+            text_printf(out, "  ... %u more calls\n", e->calls_left_out);
+        draw_call(out, table, e, i);
+    }
+}
+
 void source_render_error(text *out, const source_table *table, const error *e) {
     const char *name = source_name(table, e->where.source);
     if (name)
@@ -155,5 +210,6 @@ void source_render_error(text *out, const source_table *table, const error *e) {
             text_char(out, '\n');
         }
     }
+    draw_calls(out, table, e);
     if (e->hint[0]) text_printf(out, "  hint: %s\n", e->hint);
 }

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "repl/shell/json.h"
 #include "repl/shell/shell.h"
 
 #define BOLD_RED "\x1b[1;31m"
@@ -74,14 +75,16 @@ static void paint(const char *plain, size_t length, text *out) {
 void shell_show_error(shell *sh) {
     text plain = {0}, painted = {0};
     sh->last_error = sh->c->err.number;
-    if (sh->c->err.code == STATUS_INTERRUPT && sh->interactive)
+    if (sh->json)
+        json_error(session_sources(sh->session), &sh->c->err, &plain);
+    else if (sh->c->err.code == STATUS_INTERRUPT && sh->interactive)
         text_add(&plain, "interrupted\n");
     else
         session_render_error(sh->session, &plain);
     if (plain.failed) { /* no memory even for that: the message itself is in a fixed place */
         fflush(stdout);
         fprintf(stderr, "E%d %s: %s\n", sh->c->err.number, status_name(sh->c->err.code), sh->c->err.message);
-    } else if (sh->colour_err && sh->c->err.code != STATUS_INTERRUPT) {
+    } else if (sh->colour_err && !sh->json && sh->c->err.code != STATUS_INTERRUPT) {
         paint(text_str(&plain), plain.length, &painted);
         shell_diagnostics(sh, painted.failed ? &plain : &painted);
     } else {
@@ -93,11 +96,14 @@ void shell_show_error(shell *sh) {
 
 void shell_warn(shell *sh, span where, const char *message) {
     text out = {0};
-    const char *name = source_name(session_sources(sh->session), where.source);
-    if (name)
-        text_printf(&out, "%s:%u: ", name,
-                    (unsigned)source_locate(session_sources(sh->session), where.source, where.begin).line);
-    text_printf(&out, "warning: %s\n", message);
+    const source_table *sources = session_sources(sh->session);
+    const char *name = source_name(sources, where.source);
+    if (sh->json) {
+        json_warning(sources, where, message, &out);
+    } else {
+        if (name) text_printf(&out, "%s:%u: ", name, source_locate(sources, where.source, where.begin).line);
+        text_printf(&out, "warning: %s\n", message);
+    }
     shell_diagnostics(sh, &out);
     text_free(&out);
 }

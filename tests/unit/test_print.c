@@ -155,13 +155,32 @@ static void what_is_left_out_is_marked(void **state) {
                         "[[[ 0,  1],\n  [ 2,  3],\n  [ 4,  5]],\n\n [[ 6,  7],\n  [ 8,  9],\n  [10, 11]]]\n");
 }
 
+static void frozen_graphs_have_names(void **state) {
+    fixture *f = *state;
+    /* of the function, of the variable that got it first, or the text */
+    shows(f, "freeze(tanh)", "frozen graph tanh, 0 specialisations\n");
+    shows(f, "def cube(x) = x ** 3\nq = freeze(cube);\nq", "frozen graph cube, 0 specialisations\n");
+    shows(f, "freeze(grad(cube))", "frozen graph grad_cube, 0 specialisations\n");
+    shows(f, "sq = v -> v * v;\nq = freeze(sq);\nq", "frozen graph sq, 0 specialisations\n");
+    shows(f, "freeze(value_and_grad(sq))", "frozen graph value_and_grad_sq, 0 specialisations\n");
+    shows(f, "half = freeze(v -> v / 2);\nq = half; q", "frozen graph half, 0 specialisations\n");
+    shows(f, "double = freeze(v -> v * 2, f32[3]);\ndouble", "frozen graph double, 1 specialisation\n");
+    shows(f, "p, q = freeze(v -> v * 2), freeze(pi * 2);\nq", "frozen graph q, 0 specialisations\n");
+    shows(f, "freeze(v -> v / 3)", "frozen graph v -> v / 3, 0 specialisations\n");
+    shows(f, "freeze(pi + 1)", "frozen graph pi + 1, 0 specialisations\n");
+    shows(f, "freeze(grad(v -> v * v))", "frozen graph grad(v -> v * v), 0 specialisations\n");
+    shows(f, "freeze(v -> {\n  v / 3\n})", "frozen graph v -> {\xe2\x80\xa6, 0 specialisations\n");
+    shows(f, "(v -> v / 4) |> freeze", "frozen graph v -> v / 4, 0 specialisations\n");
+    shows(f, "freeze(v -> v + 1000000 + 2000000 + 3000000 + 4000000)",
+          "frozen graph v -> v + 1000000 + 2000000 + 3000000 + 40000\xe2\x80\xa6, 0 specialisations\n");
+}
+
 static void other_values(void **state) {
     fixture *f = *state;
     shows(f, "\"a\\n\\\"b\\\"\\u{1b}\"", "\"a\\n\\\"b\\\"\\u{1b}\"\n");
     shows(f, "(1, 2.0, \"x\", (true,))", "(1, 2.0, \"x\", (true,))\n");
     shows(f, "{w: [1, 2], \"odd key\": 2.5, n: None}", "{w: [1, 2], \"odd key\": 2.5, n: None}\n");
     shows(f, "([1, 2] as u8, [0.5], [true])", "([1, 2] as u8, [0.5], [true])\n");
-    shows(f, "freeze(tanh)", "frozen graph tanh, 0 specialisations\n");
     shows(f, "f32", "f32\n");
     shows(f, "0..10", "0..10\n");
     shows(f, "def f(x, y=2) = x + y\nf", "function f(x, y=2)\n");
@@ -262,10 +281,15 @@ static void running_out_of_memory_is_an_error(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scalars_are_bare),           cmocka_unit_test(headers_say_what_is_in_it),
-        cmocka_unit_test(elements_share_a_format),    cmocka_unit_test(everything_fits_the_window),
-        cmocka_unit_test(what_is_left_out_is_marked), cmocka_unit_test(other_values),
-        cmocka_unit_test(statistics_of_any_strides),  cmocka_unit_test(running_out_of_memory_is_an_error),
+        cmocka_unit_test(scalars_are_bare),
+        cmocka_unit_test(headers_say_what_is_in_it),
+        cmocka_unit_test(elements_share_a_format),
+        cmocka_unit_test(everything_fits_the_window),
+        cmocka_unit_test(what_is_left_out_is_marked),
+        cmocka_unit_test(frozen_graphs_have_names),
+        cmocka_unit_test(other_values),
+        cmocka_unit_test(statistics_of_any_strides),
+        cmocka_unit_test(running_out_of_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
