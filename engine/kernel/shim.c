@@ -47,16 +47,18 @@ static _Thread_local shim *running;
 
 /* ---- switching; sanitizers want to know of stacks ---- */
 
-static void to_scheduler(shim *s) {
+/* `leaves`: for good. */
+static void to_scheduler(shim *s, bool leaves) {
     fibre *f = &s->fibres[s->current];
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(&f->sanitizer, s->scheduler_stack, s->scheduler_size);
+    __sanitizer_start_switch_fiber(leaves ? NULL : &f->sanitizer, s->scheduler_stack, s->scheduler_size);
     swapcontext(&f->at, &s->scheduler);
     __sanitizer_finish_switch_fiber(f->sanitizer, &s->scheduler_stack, &s->scheduler_size);
-#elif defined(__SANITIZE_THREAD__)
-    __tsan_switch_to_fiber(s->sanitizer, 0);
-    swapcontext(&f->at, &s->scheduler);
 #else
+    (void)leaves;
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(s->sanitizer, 0);
+#endif
     swapcontext(&f->at, &s->scheduler);
 #endif
 }
@@ -68,11 +70,11 @@ static void to_fibre(shim *s, int i) {
     __sanitizer_start_switch_fiber(&s->sanitizer, s->stacks + (size_t)i * STACK, STACK);
     swapcontext(&s->scheduler, &s->fibres[i].at);
     __sanitizer_finish_switch_fiber(s->sanitizer, NULL, NULL);
-#elif defined(__SANITIZE_THREAD__)
+#else
+#if defined(__SANITIZE_THREAD__)
     s->sanitizer = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(s->fibres[i].sanitizer, 0);
-    swapcontext(&s->scheduler, &s->fibres[i].at);
-#else
+#endif
     swapcontext(&s->scheduler, &s->fibres[i].at);
 #endif
 }
@@ -82,17 +84,18 @@ static void fibre_main(void) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(NULL, &s->scheduler_stack, &s->scheduler_size);
 #endif
-    for (;;) {
+    while (s->entry) {
         s->entry(s->launch);
         s->fibres[s->current].state = ENDED;
-        to_scheduler(s);
+        to_scheduler(s, false);
     }
+    to_scheduler(s, true);
 }
 
 static void barrier(void) {
     shim *s = running;
     s->fibres[s->current].state = AT_BARRIER;
-    to_scheduler(s);
+    to_scheduler(s, false);
 }
 
 static void shuffle(void *x, unsigned bytes, int delta) {
@@ -102,7 +105,7 @@ static void shuffle(void *x, unsigned bytes, int delta) {
     f->bytes = bytes;
     f->delta = delta;
     f->state = IN_SHUFFLE;
-    to_scheduler(s);
+    to_scheduler(s, false);
     memcpy(x, f->value, bytes);
 }
 
@@ -124,10 +127,13 @@ shim *shim_new(int threads) {
 
 void shim_free(shim *s) {
     if (!s) return;
+    s->entry = NULL;
+    for (int i = 0; s->fibres && i < s->most; i++) {
+        if (s->fibres[i].state == ENDED) to_fibre(s, i);
 #if defined(__SANITIZE_THREAD__)
-    for (int i = 0; s->fibres && i < s->most; i++)
         if (s->fibres[i].sanitizer) __tsan_destroy_fiber(s->fibres[i].sanitizer);
 #endif
+    }
     mem_free(s->fibres);
     mem_free(s->order);
     mem_free(s->stacks);

@@ -8,7 +8,11 @@
 
 #include "tests/support/random_prog.h"
 
-enum { PROGRAMS = 320, COMPILED = 32, BATCH = 16 }; /* the first ones are compiled, too */
+enum {
+    BATCH = 16,
+    PROGRAMS = 320 / CASE_STEP / BATCH * BATCH,
+    COMPILED = 32
+}; /* the first ones are compiled, too */
 
 /* Looks for the program of the batch that fails alone, and shows it at its smallest. */
 static void show_smallest(parity *lab, const prog *progs, uint64_t first) {

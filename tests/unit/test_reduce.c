@@ -102,6 +102,7 @@ static void test_every_row(void **state) {
     (void)state;
     context *c[3];
     open_three(c);
+    int64_t n = 0;
     static const int64_t shapes[][4] = {{3, 5, 7},   {2, 1, 40},  {70, 3, 2},
                                         {1, 300, 9}, {5, 20, 33}, {2, 0, 3}};
     for (op_id op = OP_sum; op <= OP_all; op++)
@@ -109,6 +110,7 @@ static void test_every_row(void **state) {
             for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
                 for (unsigned axes = 0; axes < 8; axes++) {
                     bool empty = shapes[s][1] == 0;
+                    if (n++ % CASE_STEP) continue;
                     if (empty && (op == OP_max || op == OP_min || op == OP_mean)) continue;
                     tensor *x = tensors_fill(c[0], dtypes[d], 3, shapes[s], s + 1);
                     tensor *got = tensors_ok(c[0], reduce(c[0], op, x, axes, axes & 1));
@@ -128,10 +130,12 @@ static void test_many_elements(void **state) {
     context *c[3];
     open_three(c);
     static const int64_t shapes[][3] = {{1, 1, 100003}, {3, 13000, 5}, {30000, 9, 1}, {300, 2, 400}};
+    int64_t n = 0;
     static const dtype some[] = {DT_F32, DT_F16, DT_I8, DT_F64};
     for (size_t d = 0; d < 4; d++)
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-            for (unsigned axes = 1; axes < 8; axes += 1) {
+            for (unsigned axes = 1; axes < 8; axes++) {
+                if (n++ % CASE_STEP) continue;
                 tensor *x = tensors_fill(c[0], some[d], 3, shapes[s], 7);
                 tensor *got = tensors_ok(c[0], reduce(c[0], OP_sum, x, axes, false));
                 check_against_plain(OP_sum, x, axes, got);
