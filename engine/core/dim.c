@@ -8,10 +8,6 @@
 
 #include "engine/base/memory.h"
 
-static dim handle(uint32_t index) {
-    return INT64_MIN + (int64_t)index;
-}
-
 dims *dims_new(void) {
     return mem_calloc(1, sizeof(dims));
 }
@@ -35,14 +31,17 @@ static dim add_node(dims *t, dim_node n) {
         t->capacity = capacity;
     }
     t->nodes[t->count] = n;
-    return handle(t->count++);
+    return dim_of_node(t->count++);
+}
+
+static bool same_guard(const dim_guard *g, dim a, dim b, dim_relation relation) {
+    bool symmetric = relation == DIM_EQ || relation == DIM_NE;
+    return g->relation == relation && ((g->a == a && g->b == b) || (symmetric && g->a == b && g->b == a));
 }
 
 static void add_guard(dims *t, dim a, dim b, dim_relation relation) {
-    for (uint32_t i = 0; i < t->guard_count; i++) {
-        const dim_guard *g = &t->guards[i];
-        if (g->a == a && g->b == b && g->relation == relation) return;
-    }
+    for (uint32_t i = 0; i < t->guard_count; i++)
+        if (same_guard(&t->guards[i], a, b, relation)) return;
     if (t->guard_count == t->guard_capacity) {
         uint32_t capacity = t->guard_capacity ? 2 * t->guard_capacity : 8;
         dim_guard *guards = mem_realloc(t->guards, capacity * sizeof *guards);
@@ -99,7 +98,7 @@ static dim cons(dims *t, dim_op op, dim a, dim b) {
     assert(t->count == 0 || t->nodes);
     for (uint32_t i = 0; i < t->count; i++) {
         const dim_node *n = &t->nodes[i];
-        if (n->op == op && n->a == a && n->b == b) return handle(i);
+        if (n->op == op && n->a == a && n->b == b) return dim_of_node(i);
     }
     int64_t ha = dim_hint(t, a), hb = dim_hint(t, b);
     bool known = ha != DIM_UNKNOWN && hb != DIM_UNKNOWN;

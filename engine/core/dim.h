@@ -83,6 +83,9 @@ bool dim_pin(dims *t, dim d, int64_t *out);
  * axis)`; dim_value then reads one. Used by the launch prologue. */
 void dims_evaluate(const dims *t, int64_t (*size_of)(void *user, int input, int axis), void *user,
                    int64_t *values);
+static inline dim dim_of_node(uint32_t index) {
+    return INT64_MIN + (int64_t)index;
+}
 static inline uint32_t dim_index(dim d) {
     return (uint32_t)(d - INT64_MIN);
 }

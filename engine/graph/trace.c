@@ -197,7 +197,6 @@ static status run_traced(op_call *call, tensor **out) {
     trace *t = c->trace;
     tensor *in[MAX_INPUTS] = {0};
     value_id values[MAX_INPUTS];
-    t->g->dims->here = c->here;
     for (int i = 0; i < call->nin; i++) in[i] = call->in[i];
     if (call->op->flags & OP_RANDOM && in[1] == c->counter && tensor_concrete(in[1])) {
         if (trace_stream(t)) return c->err.code;

@@ -178,6 +178,7 @@ status op_apply(context *c, op_id id, tensor *const *in, int nin, const void *at
         attrs = fallback;
     }
     if (grows_axes(op, in, attrs)) return apply_materialised(c, id, in[0], attrs, out);
+    if (c->dims) c->dims->here = c->here; /* what is decided about sizes is decided for this place */
     op_call call = {.c = c, .op = op, .in = in, .nin = nin, .attrs = attrs};
     if (already_met(op, in, nin)) return run_call(&call, out);
     if (is_square(op, in)) return op_apply(c, OP_mul, (tensor *[]){in[0], in[0]}, 2, NULL, out);

@@ -32,8 +32,7 @@ const graph *frozen_traced(const frozen *f, int i) {
 
 static void add_place(session *s, span where, text *out) {
     source_place at = source_locate(s->sources, where.source, where.begin);
-    const char *name = source_name(s->sources, where.source);
-    if (at.line) text_printf(out, " (%s%s%u)", name ? name : "line ", name ? ":" : "", at.line);
+    if (at.line) text_printf(out, " (%s:%u)", source_title(s->sources, where.source), at.line);
 }
 
 static void add_inputs(const special *sp, text *out) {

@@ -50,7 +50,9 @@ static void decisions_leave_guards(void **state) {
     assert_true(dim_less(t, b, a));
     assert_true(dim_same(t, open, a)); /* assumed, and guarded */
     assert_true(dim_same(t, open, a)); /* asked again: no second guard */
-    assert_false(dim_same(t, a, 1));   /* known by specialisation: no guard */
+    assert_true(dim_same(t, a, open)); /* nor the other way round */
+    assert_false(dim_same(t, b, a));
+    assert_false(dim_same(t, a, 1)); /* known by specialisation: no guard */
     assert_int_equal(t->guard_count, 3);
     const dim_guard *broken;
     int64_t values[8];
