@@ -7,4 +7,8 @@
 /* Puts references where arrows would go far; false when out of memory. */
 bool diagram_cut_far(diagram *d);
 
+/* Append "1.2 ms", "340 us"; "12.3 kflop", "4 B" or, without a unit, "12.3 k". */
+void diagram_time(double ns, text *out);
+void diagram_count(double n, const char *unit, text *out);
+
 #endif

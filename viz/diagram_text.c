@@ -1,5 +1,6 @@
 /* diagram_text.c — what boxes and arrows of a diagram say. See diagram.h. */
 #include "viz/diagram.h"
+#include "viz/diagram_impl.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,19 +23,19 @@ static void put_cut(text *out, const char *s, size_t length, int most) {
     }
 }
 
-/* "1.2 ms", "340 us". */
-static void put_time(text *out, double ns) {
+void diagram_time(double ns, text *out) {
     static const char *const unit[] = {"ns", "us", "ms", "s"};
     int u = 0;
     while (ns >= 999.5 && u < 3) ns /= 1000, u++;
     text_printf(out, ns < 9.995 && u ? "%.2f %s" : ns < 99.95 && u ? "%.1f %s" : "%.0f %s", ns, unit[u]);
 }
 
-static void put_count(text *out, double n, const char *unit) {
+void diagram_count(double n, const char *unit, text *out) {
     static const char prefix[] = " kMGTP";
     int p = 0;
     while (n >= 999.5 && p < 5) n /= 1000, p++;
-    text_printf(out, p == 0 || n >= 99.5 ? "%.0f " : n >= 9.995 ? "%.1f " : "%.2f ", n);
+    text_printf(out, p == 0 || n >= 99.5 ? "%.0f" : n >= 9.995 ? "%.1f" : "%.2f", n);
+    if (p || *unit) text_char(out, ' ');
     if (p) text_char(out, prefix[p]);
     text_add(out, unit);
 }
@@ -42,7 +43,7 @@ static void put_count(text *out, double n, const char *unit) {
 /* "12.0%, 1.20 ms" */
 static void put_share(const diagram *d, double ns, text *out) {
     text_printf(out, "%.1f%%, ", 100 * ns / d->ns);
-    put_time(out, ns);
+    diagram_time(ns, out);
     if (!d->measured) text_add(out, " predicted");
 }
 
@@ -138,8 +139,8 @@ static void put_cost(const diagram *d, const diagram_box *b, text *out) {
     if (!b->count || d->of->nodes[b->first].kind != NODE_OP) return;
     if (d->options->cost && b->flops >= 0 && b->bytes > 0) {
         text_char(out, '\n');
-        put_count(out, b->flops, "flop, ");
-        put_count(out, b->bytes, "B");
+        diagram_count(b->flops, "flop, ", out);
+        diagram_count(b->bytes, "B", out);
     }
     bool cluster = b->kernel >= 0 && d->fold == FOLD_NONE && !d->backward;
     bool named = b->kernel >= 0 && d->fold == FOLD_NONE && d->backward;
@@ -284,7 +285,7 @@ void diagram_title(const diagram *d, text *out) {
     if (d->backward && heat) text_add(out, "\nred arrows: backward, violet: after both");
     if (heat) {
         text_add(out, d->measured ? "\nmeasured: " : "\npredicted: ");
-        put_time(out, d->ns);
+        diagram_time(d->ns, out);
         text_add(out, "; the hotter a box, the more of it");
     }
 }

@@ -122,6 +122,26 @@ def test_graph_text(program, home):
     assert before.count("\n") > out.count("\n"), "passes make it smaller"
 
 
+def test_graph_costs(program, home):
+    for more, head in (("", "predicted: "), (" --before", "predicted: ")):
+        out, _ = run(program, home, STEP, ":graph g --cost" + more)
+        top, columns, *lines = out.splitlines()
+        assert top.startswith(head) and " for s0 = " in top, out
+        equal(columns.split(), ["share", "time", "flop", "bytes"])
+        plain, _ = run(program, home, STEP, ":graph g" + more)
+        equal([line[42:] for line in lines], plain.splitlines())
+        equal({line[:42].strip() for line in lines if "input" in line or "return" in line}, {""})
+        matmul = next(line for line in lines if "= matmul " in line)
+        # x[5, 6] @ w[6, 4]: 2 * 5 * 6 * 4 flops, (30 + 24 + 20) * 4 bytes
+        equal(matmul[:42].split()[-3:], ["240", "296", "B"])
+        shares = [float(line[:42].split("%")[0].split()[-1]) for line in lines if "%" in line[:42]]
+        assert abs(sum(shares) - 100) < 0.1 * len(shares), out
+    out, _ = run(program, home, STEP, ":profile g(m, x, y)", ":graph g --cost")
+    assert "\nmeasured: " in out, out
+    out, _ = run(program, home, "g = freeze(x -> sum(x), f32[?, 3])", ":graph g --cost")
+    assert "no costs: " in out and "for s0" not in out, out
+
+
 def test_graph_pictures(program, home):
     out, _ = run(program, home, STEP, ":graph g --out g.svg", ":graph --cost --out 'g c.png' g", ":graph g --dot --before",
                  ":profile g(m, x, y)", ":graph g --cost --out g.gv")
