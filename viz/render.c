@@ -26,10 +26,8 @@ typedef struct layout {
 const char *render_format(const char *path) {
     static const char *const known[][2] = {
         {"svg", "svg"}, {"png", "png"}, {"pdf", "pdf"}, {"dot", "dot"}, {"gv", "dot"}};
-    const char *end = strrchr(path, '.'), *slash = strrchr(path, '/');
-    if (!end || (slash && slash > end)) return NULL;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcasecmp(end + 1, known[i][0]) == 0) return known[i][1];
+        if (strcasecmp(path_ending(path), known[i][0]) == 0) return known[i][1];
     return NULL;
 }
 
@@ -127,12 +125,15 @@ static status render_child(const char *dot, const char *format, FILE *file, cons
                 l.text[0] ? l.text : "no reason given");
 }
 
+status render_check(const char *path, error *e) {
+    if (render_format(path)) return STATUS_OK;
+    fail(e, STATUS_VALUE, 704, "%s: a graph is drawn into .svg, .png, .pdf or .dot files", path);
+    return fail_hint(e, "write, say, --out graph.svg");
+}
+
 status render_file(const char *dot, const char *path, const render_options *options, error *e) {
+    if (render_check(path, e)) return e->code;
     const char *format = render_format(path);
-    if (!format) {
-        fail(e, STATUS_VALUE, 704, "%s: pictures are .svg, .png, .pdf or .dot files", path);
-        return fail_hint(e, "write, say, --out graph.svg");
-    }
     if (strcmp(format, "dot") == 0) return replace_file(path, dot, strlen(dot), e);
     replacement r;
     status s = replace_open(&r, path, e);

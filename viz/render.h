@@ -18,6 +18,8 @@ typedef struct render_options {
 
 /* The Graphviz format of a file name by its ending: svg, png, pdf, or dot (also for .gv); NULL for others. */
 const char *render_format(const char *path);
+/* STATUS_VALUE, with what is possible, when it is none of these. */
+status render_check(const char *path, error *e);
 
 /* Writes the picture of `dot` to `path` in the format of its name; the DOT text itself needs no layout.
  * STATUS_LIMIT when the time ran out, STATUS_INTERRUPT when stopped; the old file is as it was then. */

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "viz/timeline_impl.h"
+
 enum { LABEL_COLUMNS = 8, LABEL_FROM = 40, TICK_COLUMNS = 14 };
 
 /* ---- cells ---- */
@@ -37,7 +39,7 @@ static int put(timeline_cells *c, int row, int column, int end, const char *s, t
     return column;
 }
 
-static void time_text(double ns, char out[24]) {
+void timeline_time(double ns, char out[24]) {
     static const char *const unit[] = {"ns", "us", "ms", "s"};
     int u = 0;
     while (fabs(ns) >= 999.5 && u < 3) ns /= 1000, u++;
@@ -146,35 +148,43 @@ static void draw_labels(const timeline_view *v, timeline_cells *c, int line, int
 
 /* ---- the lines around ---- */
 
-/* Ticks at 1, 2 or 5 times a power of ten, far enough apart for their texts. */
+double timeline_step(double least) {
+    double step = pow(10, floor(log10(least)));
+    return step >= least ? step : step * (step * 2 >= least ? 2 : step * 5 >= least ? 5 : 10);
+}
+
+/* Ticks far enough apart for their texts. */
 static void draw_axis(const timeline_view *v, timeline_cells *c, int line, int left) {
     int columns = c->width - left;
     double length = v->to - v->from, least = length * TICK_COLUMNS / columns;
-    double step = pow(10, floor(log10(least)));
-    if (step < least) step *= step * 2 >= least ? 2 : step * 5 >= least ? 5 : 10;
+    double step = timeline_step(least);
     int ticks = 0;
     for (double t = ceil(v->from / step) * step; t <= v->to && ticks < columns; t += step, ticks++) {
         char label[24];
         int x = column_of(v, t, columns);
         if (x < 0 || x >= columns) continue;
-        time_text(t, label);
+        timeline_time(t, label);
         int end = left + x + TICK_COLUMNS < c->width ? left + x + TICK_COLUMNS : c->width;
         if (left + x + 1 + (int)strlen(label) > c->width) label[0] = '\0';
         put(c, line, put(c, line, left + x, end, "|", STYLE_DIM), end, label, STYLE_DIM);
     }
 }
 
-static void head_text(const timeline_view *v, char *out, size_t size) {
+void timeline_head(const timeline_view *v, char *out, size_t size) {
     char from[24], to[24], all[24];
-    time_text(v->from, from);
-    time_text(v->to, to);
-    time_text((double)v->of->wall, all);
+    timeline_time(v->from, from);
+    timeline_time(v->to, to);
+    timeline_time((double)v->of->wall, all);
     int used = snprintf(out, size, "%s .. %s of %s, %u events", from, to, all, v->of->count);
     if (v->of->lost_total && used > 0 && (size_t)used < size)
-        used +=
-            snprintf(out + used, size - (size_t)used, ", %llu LOST", (unsigned long long)v->of->lost_total);
-    if (*v->of->title && used > 0 && (size_t)used < size)
-        snprintf(out + used, size - (size_t)used, "  %s", v->of->title);
+        snprintf(out + used, size - (size_t)used, ", %llu LOST", (unsigned long long)v->of->lost_total);
+}
+
+/* The same, and what ran. */
+static void head_text(const timeline_view *v, char *out, size_t size) {
+    timeline_head(v, out, size);
+    size_t used = strlen(out);
+    if (*v->of->title) snprintf(out + used, size - used, "  %s", v->of->title);
 }
 
 static void rate_text(double amount, int64_t ns, const char *unit, char *out, size_t size) {
@@ -182,19 +192,10 @@ static void rate_text(double amount, int64_t ns, const char *unit, char *out, si
     if (amount > 0 && ns > 0) snprintf(out, size, "  %.3g %s", amount / (double)ns, unit);
 }
 
-static void detail_text(const timeline_view *v, char *out, size_t size) {
-    if (v->message) {
-        snprintf(out, size, "%s", v->message);
-        return;
-    }
-    if (v->selected < 0) {
-        snprintf(out, size, "tab: next event   arrows: move   + -: zoom   /: search   ?: help   q: leave");
-        return;
-    }
-    const recorded *e = &v->of->events[v->selected];
+void timeline_details(const recorded *e, char *out, size_t size) {
     char begin[24], length[24], ids[64] = "", bandwidth[32], flops[32];
-    time_text((double)e->begin, begin);
-    time_text((double)(e->end - e->begin), length);
+    timeline_time((double)e->begin, begin);
+    timeline_time((double)(e->end - e->begin), length);
     if (e->graph) snprintf(ids, sizeof ids, "  graph %u node %u", e->graph, e->node);
     if (e->graph && e->kernel)
         snprintf(ids, sizeof ids, "  graph %u node %u kernel %u", e->graph, e->node, e->kernel);
@@ -202,6 +203,15 @@ static void detail_text(const timeline_view *v, char *out, size_t size) {
     rate_text((double)e->flops, e->end - e->begin, "GFLOP/s", flops, sizeof flops);
     snprintf(out, size, "%.80s%s%.20s%s  %s at %s%s%s%s", *e->name ? e->name : recording_kind_name(e->kind),
              *e->tier ? " [" : "", e->tier, *e->tier ? "]" : "", length, begin, ids, bandwidth, flops);
+}
+
+static void detail_text(const timeline_view *v, char *out, size_t size) {
+    if (v->message)
+        snprintf(out, size, "%s", v->message);
+    else if (v->selected < 0)
+        snprintf(out, size, "tab: next event   arrows: move   + -: zoom   /: search   ?: help   q: leave");
+    else
+        timeline_details(&v->of->events[v->selected], out, size);
 }
 
 static void more_text(const timeline_view *v, char *out, size_t size) {

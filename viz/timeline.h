@@ -78,6 +78,10 @@ void timeline_cells_free(timeline_cells *cells);
 /* The window with all rows as plain text of `width` columns. */
 void timeline_text(timeline_view *v, int width, text *out);
 
+/* The window as a picture: an SVG file of its own, with the details of each event where one points at it. Of events too
+ * short to be told apart the first one is drawn. */
+void timeline_svg(const timeline_view *v, text *out);
+
 /* Row of an event. */
 int timeline_row(const timeline_view *v, const recorded *e);
 

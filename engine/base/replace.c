@@ -8,6 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+const char *path_ending(const char *path) {
+    const char *point = strrchr(path, '.'), *slash = strrchr(path, '/');
+    return point && (!slash || slash < point) ? point + 1 : "";
+}
+
 static status fail_write(error *e, const char *path, int why) {
     return fail(e, STATUS_IO, why == ENOSPC || why == EDQUOT ? 622 : 621, "can't write %s: %s", path,
                 strerror(why));

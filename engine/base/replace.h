@@ -27,4 +27,7 @@ status replace_close(replacement *r, bool keep, error *e);
 /* The whole of it: `length` bytes into the file at `path`. */
 status replace_file(const char *path, const char *data, size_t length, error *e);
 
+/* What follows the last point of a file's name: "svg" of "a.b/c.svg"; "" when there is none. */
+const char *path_ending(const char *path);
+
 #endif

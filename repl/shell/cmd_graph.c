@@ -85,6 +85,7 @@ status cmd_graph(shell *sh, const char *args) {
     option_args a;
     seen_graph g = {0};
     status s = command_options(sh, args, o, OPTIONS, &a);
+    if (!s && o[OUT].given) s = render_check(o[OUT].value, &sh->c->err);
     if (!s) s = seen_graph_get(sh, "graph", a.rest, a.length, &g);
     if (!s) s = show_graph(sh, &g, o);
     seen_graph_free(&g);

@@ -13,6 +13,7 @@ import tempfile
 import termios
 import time
 import traceback
+import xml.etree.ElementTree
 
 from prompt import PATIENCE, Terminal, equal
 
@@ -98,8 +99,22 @@ def test_timeline_text(program, home):
     lanes = out[out.index(" .. "):]
     assert "[statement=" in lanes and "lane 0" in lanes, out
     assert all(len(line) <= 80 for line in lanes.splitlines()[1:]), out
-    run(program, home, SETUP, ":profile f(x, w)", ":timeline --out lanes.txt")
-    assert "[statement=" in (home / "lanes.txt").read_text()
+    out, _ = run(program, home, SETUP, ":profile f(x, w)", ":timeline --out lanes.txt")
+    assert "wrote lanes.txt" in out and "[statement=" in (home / "lanes.txt").read_text()
+
+
+def test_timeline_picture(program, home):
+    run(program, home, SETUP, ":profile f(x, w)  # <&> \"quoted\"", ":timeline --out 'my lanes.svg'")
+    picture = xml.etree.ElementTree.parse(home / "my lanes.svg").getroot()
+    texts = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert "statement" in texts and "lane 0" in texts and "0 ns" in texts, texts
+    assert "f(x, w)  # <&> \"quoted\"" in texts, texts
+    tips = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}title")]
+    assert any("matmul [eager]" in t and "-e:2  h = x @ w" in t for t in tips), tips
+    for name, more in (("lanes.png", ""), ("lanes", ""), ("a.svg/lanes", ""), ("lanes.svg", "--text ")):
+        _, err = run(program, home, SETUP, ":profile f(x, w)", f":timeline {more}--out {name}", status=1)
+        assert "E704" in err and ".txt" in err and (more or ".svg" in err), err
+        assert not (home / name).exists()
 
 
 STEP = """def loss(m, x, y) { h = tanh(x @ m.w + m.b)

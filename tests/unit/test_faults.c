@@ -43,7 +43,8 @@ static const char *const features[] = {
     "print(\"x is\", x); assert(probe == 42, \"probe\"); len(x); x.shape; x.dtype; time()",
     ":help\n:help relu\n?matmul\n:vars\n:explain E101\n:mem",
     "probe2 = 1; probe2 = 2\n:undo\n:redo",
-    ":profile sum(tanh(x) @ w) --runs 1\n:trace save faults.json\n:timeline --text\n:profile --json",
+    ":profile sum(tanh(x) @ w) --runs 1\n:trace save faults.json\n:timeline --text\n:timeline --out "
+    "faults.svg\n:profile --json",
     "g = freeze(v -> mean(tanh(v @ w))); g(x)\n:graph g\n:graph g --cost\n:graph g --dot --cost\n:graph g "
     "--before --out "
     "faults.dot\n"

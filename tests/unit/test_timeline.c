@@ -308,9 +308,74 @@ static void survives_running_out_of_memory(void **state) {
     recording_free(r);
 }
 
+/* How often `part` stands in s. */
+static int count_of(const char *s, const char *part) {
+    int count = 0;
+    for (const char *at = s; (at = strstr(at, part)); at += strlen(part)) count++;
+    return count;
+}
+
+static void draws_a_picture(void **state) {
+    (void)state;
+    recording *r = example();
+    timeline_view v = open_view(r);
+    text out = {0};
+    timeline_svg(&v, &out);
+    const char *svg = text_str(&out);
+    /* 1000 ns are 1100 pixels from 76 on; the second row of lane 0 and the first of lane 1 */
+    assert_non_null(
+        strstr(svg, "<g class=\"k2\"><rect x=\"186.00\" y=\"106\" width=\"330.00\" height=\"20\"/>"));
+    assert_non_null(strstr(svg, "<text x=\"190.00\" y=\"120\">matmul</text>"));
+    assert_non_null(strstr(svg, ">lane 0</text>"));
+    assert_non_null(strstr(svg, ">lane 1</text>"));
+    assert_non_null(strstr(svg, ">step()</text>"));
+    assert_non_null(strstr(svg, ">0 ns .. 1 us of 1 us, 6 events</text>"));
+    assert_non_null(strstr(svg, "y=\"72\">500 ns</text>"));
+    assert_non_null(
+        strstr(svg, "<title>matmul [C]  300 ns at 100 ns  graph 1 node 7 kernel 2  3.33 GB/s  6.67 GFLOP/s\n"
+                    "digits.td:14  h = x @ w</title>"));
+    assert_int_equal(count_of(svg, "<title>"), 6);
+    assert_non_null(strstr(svg, ">matmul</text>\n<g class=\"k5\">")); /* the legend has what is there */
+    assert_null(strstr(svg, ">compile</text>"));
+    text_free(&out);
+    v.from = 450; /* a part of it: the product is over, and lane 1 did nothing */
+    timeline_svg(&v, &out);
+    assert_int_equal(count_of(text_str(&out), "<title>"), 4);
+    assert_non_null(strstr(text_str(&out), ", 1 more lane without events</text>"));
+    text_free(&out);
+    timeline_close(&v);
+    recording_free(r);
+}
+
+static void a_picture_is_xml_whatever_the_names(void **state) {
+    (void)state;
+    recording *r = recording_new(1, "x < y & \"z\" \x1b\xff");
+    add(r, 0, 1000, "a<b>&\"c\"\x07", EVENT_OP, 0);
+    add(r, 100, 140, "longer than its bar", EVENT_OP, 0);
+    add(r, 200, 215, "none", EVENT_OP, 0);
+    for (int i = 0; i < 1000; i++) add(r, 500, 500, "at once", EVENT_OP, 0);
+    recording_settle(r);
+    timeline_view v = open_view(r);
+    text out = {0};
+    timeline_svg(&v, &out);
+    const char *svg = text_str(&out);
+    assert_non_null(strstr(svg, ">a&lt;b&gt;&amp;&quot;c&quot;\xef\xbf\xbd</text>"));
+    assert_non_null(strstr(svg, ">x &lt; y &amp; &quot;z&quot; \xef\xbf\xbd\xef\xbf\xbd</text>"));
+    assert_non_null(strstr(svg, ">long\xe2\x80\xa6</text>"));
+    assert_null(strstr(svg, ">none</text>"));
+    assert_true(count_of(svg, "<title>at once") <= 1); /* too short to be told apart */
+    assert_int_equal(count_of(svg, "<g "), count_of(svg, "</g>"));
+    assert_int_equal(count_of(svg, "<text "), count_of(svg, "</text>"));
+    text_free(&out);
+    timeline_close(&v);
+    recording_free(r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(draws_bars),
+        cmocka_unit_test(draws_a_picture),
+        cmocka_unit_test(a_picture_is_xml_whatever_the_names),
         cmocka_unit_test(draws_at_every_size),
         cmocka_unit_test(zooms_and_pans),
         cmocka_unit_test(walks_events),
