@@ -5,6 +5,14 @@
 
 #include "engine/core/tensor.h"
 
+/* What runs on each finished block of C, while it is in cache and by the lane that computed it: `runs` runs of `length`
+ * neighbouring elements, `step` apart, the first element being number `first` of all of C, counted row-major. Blocks
+ * depend on the sizes and dtype of the product alone. */
+typedef struct gemm_epilogue {
+    void (*run)(void *user, int64_t first, int64_t runs, int64_t length, int64_t step, int lane);
+    void *user;
+} gemm_epilogue;
+
 /* C = A @ B for `batch` matrices. A is m x k, B is k x n, C is m x n row-major. Strides are in elements and
  * may be any (a transposed view is a pair of swapped strides). dtype is the dtype of A, B and C; halves
  * accumulate in f32 and round once, integers wrap. k = 0 gives zeros. */
@@ -16,13 +24,8 @@ typedef struct gemm {
     int64_t a_row, a_col, b_row, b_col, c_row; /* element strides; C's columns are adjacent */
     int64_t batch;
     const int64_t *a_batch, *b_batch,
-        *c_batch; /* element offsets of each matrix, `batch` long; NULL: one matrix */
-    /* Called on each finished block of C, rows [row, row + rows) and columns [col, col + cols) of matrix
-     * `index`, while it is in cache and by the lane that computed it; NULL: nothing. Blocks depend on (m, n,
-     * k, dtype) alone. */
-    void (*epilogue)(void *user, int64_t index, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                     int lane);
-    void *user;
+        *c_batch;                  /* element offsets of each matrix, `batch` long; NULL: one matrix */
+    const gemm_epilogue *epilogue; /* NULL: none */
 } gemm;
 
 typedef struct device {

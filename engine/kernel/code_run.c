@@ -99,18 +99,32 @@ static void run_shared(context *c, code_job *j) {
     }
 }
 
-status launch_run_code(context *c, kernel_launch *l, kernel_code code, void *const *buffers, char *scratch) {
+void launch_point(kernel_launch *l, void *const *buffers) {
     const kernel *k = l->k;
     for (int i = 0; i < k->access_count; i++) {
         value_id v = k->accesses[i].value;
         if (v != NO_VALUE)
             l->pointers[i] = (char *)buffers[v] + l->accesses[i].offset * (int64_t)l->accesses[i].bytes;
     }
-    code_job j = {.l = l, .code = code, .scratch = scratch};
-    j.args = (kernel_args){.buffer = l->pointers,
-                           .number = l->numbers,
-                           .fault = (int64_t *)(uintptr_t)l->faults,
-                           .stop = (const volatile int *)(uintptr_t)&c->interrupt};
+}
+
+static kernel_args args_of(context *c, const kernel_launch *l) {
+    return (kernel_args){.buffer = l->pointers,
+                         .number = l->numbers,
+                         .fault = (int64_t *)(uintptr_t)l->faults,
+                         .stop = (const volatile int *)(uintptr_t)&c->interrupt};
+}
+
+void launch_part_code(context *c, const kernel_launch *l, kernel_code code, const launch_part *part) {
+    kernel_args args =
+        args_of(c, l); /* without reductions there is nothing to keep between rows: no scratch */
+    for (int64_t i = 0, at = part->first; i < part->runs; i++, at += part->step)
+        code.run(&args, at, at + part->length);
+}
+
+status launch_run_code(context *c, kernel_launch *l, kernel_code code, void *const *buffers, char *scratch) {
+    launch_point(l, buffers);
+    code_job j = {.l = l, .code = code, .scratch = scratch, .args = args_of(c, l)};
     if (l->code_split.by_blocks)
         run_shared(c, &j);
     else if (l->code_split.tasks == 1)

@@ -67,7 +67,7 @@ static bool fits(const fuse_group *g, const node *n, const index_map *map, bool 
     if (mask == all || mask == 0) return true;
     if (g->split && mask == (all & ~g->inner)) return true;
     if (flops(n) <= CHEAP) return true;
-    *split = !g->split && leading(g, mask);
+    *split = !g->split && g->product < 0 && leading(g, mask);
     return *split;
 }
 
@@ -80,7 +80,7 @@ static bool fits_reduce(const fusion *f, const fuse_group *g, const node *n, con
     int place[MAX_RANK];
     if (!reduced(f->g, n, axis) || !map_bijection(f->g, to, map, g->size, place)) return false;
     unsigned mask = map_axes(map), rest = all_axes(g) & ~mask;
-    if (g->split && rest != g->inner) return false;
+    if ((g->split && rest != g->inner) || g->product >= 0) return false;
     *grown = *g;
     *in = (index_map){.rank = from->rank};
     bool append = !g->split && rest == 0;
@@ -359,6 +359,38 @@ static status place_view(fusion *f, uint32_t number) {
     return STATUS_OK;
 }
 
+/* Does d's kernel, without reductions, go through the elements of product v in their order, reading each once? */
+static bool reads_one_for_one(const fusion *f, value_id v, const fuse_demand *d) {
+    const fuse_group *g = &f->groups[fuse_find(f, d->group)];
+    const shape *s = &graph_meta(f->g, v)->shape;
+    int axis[MAX_RANK], next = 0;
+    if (d->dead || g->kind != FUSE_KERNEL || g->split || g->product >= 0) return false;
+    if (!map_bijection(f->g, s, &d->map, g->size, axis)) return false;
+    for (int i = 0; i < s->rank; i++)
+        if (axis[i] >= 0 && axis[i] != next++) return false;
+    return next == g->axes;
+}
+
+/* Can d's kernel run when v is not yet complete? No other reader of v may come before it or be in it. */
+static bool needs_no_more(fusion *f, value_id v, const fuse_demand *d) {
+    for (value_id a = v; a != NO_VALUE; a = a == v ? f->values[v].aliases : f->values[a].next_alias)
+        for (const fuse_demand *e = f->values[a].demands; e; e = e->next_of_value)
+            if (e != d && !e->dead && fuse_reaches(f, fuse_find(f, e->group), fuse_find(f, d->group)))
+                return false;
+    return true;
+}
+
+/* Makes a kernel that reads product v the epilogue of `library`, which computes it. From then on the kernel takes
+ * element-wise producers of its other operands in, and nothing else. */
+static void find_epilogue(fusion *f, int library, value_id v) {
+    for (const fuse_demand *d = f->values[v].demands; d; d = d->next_of_value) {
+        if (!reads_one_for_one(f, v, d) || !needs_no_more(f, v, d)) continue;
+        f->groups[library].epilogue = fuse_find(f, d->group);
+        f->groups[f->groups[library].epilogue].product = library;
+        return;
+    }
+}
+
 static status place_library(fusion *f, uint32_t number) {
     const node *n = &f->g->nodes[number];
     bool used = op_table[n->op].flags & OP_RAISES;
@@ -374,6 +406,7 @@ static status place_library(fusion *f, uint32_t number) {
         f->values[n->out + (value_id)i].owner = group;
         f->values[n->out + (value_id)i].buffer = true;
     }
+    if (n->op == OP_matmul) find_epilogue(f, group, n->out);
     for (int i = 0; i < n->nin; i++) {
         index_map m = map_identity(&graph_meta(f->g, n->in[i])->shape);
         if (!fuse_want(f, n->in[i], group, i, &m)) return STATUS_MEMORY;

@@ -8,7 +8,8 @@
  *   - a reduction goes into its reading kernel when the kernel's space is its own (rows of a softmax), or gives the
  *     kernel its inner axes;
  *   - kernels that read one value over one space are joined, unless something in between needs one before the other.
- * What a library call or the caller reads gets a buffer, and so does what would be computed too often. */
+ * What a library call or the caller reads gets a buffer, and so does what would be computed too often. An element-wise
+ * kernel that reads a matrix product one for one is the product's epilogue: the two run together, panel by panel. */
 #ifndef TD_KERNEL_FUSE_H
 #define TD_KERNEL_FUSE_H
 
@@ -49,6 +50,8 @@ typedef struct fuse_group {
     unsigned inner; /* mask of inner axes, meaningful once `split` */
     bool split;
     uint32_t node; /* FUSE_LIBRARY; kernels: the last node */
+    int product;   /* kernels: the matrix product whose epilogue this is; -1 */
+    int epilogue;  /* libraries: the kernel that is; -1 */
     fuse_demand *demands;
     int demand_count;
     fuse_stored *stored;
@@ -87,6 +90,8 @@ status fuse_graph(const graph *g, arena *memory, fusion *f);
 
 /* The group that `group` is now part of. */
 int fuse_find(const fusion *f, int group);
+/* What runs `group`: the group that it is part of, or the matrix product whose epilogue that is. */
+int fuse_unit(const fusion *f, int group);
 /* The demand that stands for d after merging. */
 fuse_demand *fuse_same(fuse_demand *d);
 /* The value whose buffer v shares (v itself when it is no alias). */

@@ -15,6 +15,12 @@ int fuse_find(const fusion *f, int group) {
     return group;
 }
 
+int fuse_unit(const fusion *f, int group) {
+    group = fuse_find(f, group);
+    int product = f->groups[group].product;
+    return product < 0 ? group : product;
+}
+
 fuse_demand *fuse_same(fuse_demand *d) {
     while (d->same) d = d->same;
     return d;
@@ -27,7 +33,7 @@ value_id fuse_base(const fusion *f, value_id v) {
 
 int fuse_new_group(fusion *f, fuse_kind kind, uint32_t number) {
     int id = f->group_count++; /* room for one per node and the outputs was made at the start */
-    f->groups[id] = (fuse_group){.kind = kind, .parent = id, .node = number};
+    f->groups[id] = (fuse_group){.kind = kind, .parent = id, .node = number, .product = -1, .epilogue = -1};
     return id;
 }
 
@@ -52,20 +58,24 @@ fuse_demand *fuse_want(fusion *f, value_id v, int group, int operand, const inde
 
 /* ---- dependence ---- */
 
-/* Pushes the groups that demand v or one of its aliases. */
+static int push(fusion *f, int unit, int top) {
+    if (f->groups[unit].visited == f->stamp) return top;
+    f->groups[unit].visited = f->stamp;
+    f->stack[top] = unit;
+    return top + 1;
+}
+
+/* Pushes what demands v or one of its aliases. */
 static int push_readers(fusion *f, value_id v, int top) {
     for (value_id a = v; a != NO_VALUE; a = a == v ? f->values[v].aliases : f->values[a].next_alias) {
         for (fuse_demand *d = f->values[a].demands; d; d = d->next_of_value) {
-            if (d->dead) continue;
-            int reader = fuse_find(f, d->group);
-            if (f->groups[reader].visited == f->stamp) continue;
-            f->groups[reader].visited = f->stamp;
-            f->stack[top++] = reader;
+            if (!d->dead) top = push(f, fuse_unit(f, d->group), top);
         }
     }
     return top;
 }
 
+/* Pushes what has to run after `group` (and is not its unit, which has been visited). */
 static int push_after(fusion *f, int group, int top) {
     const fuse_group *g = &f->groups[group];
     if (g->kind == FUSE_LIBRARY) {
@@ -75,15 +85,14 @@ static int push_after(fusion *f, int group, int top) {
     for (const fuse_stored *s = g->stored; s; s = s->next) top = push_readers(f, s->value, top);
     for (const fuse_raise *r = g->raises; r; r = r->next) {
         if (f->next_raise[r->node] == UINT32_MAX || f->group_of[f->next_raise[r->node]] < 0) continue;
-        int next = fuse_find(f, f->group_of[f->next_raise[r->node]]);
-        if (f->groups[next].visited == f->stamp) continue;
-        f->groups[next].visited = f->stamp;
-        f->stack[top++] = next;
+        top = push(f, fuse_unit(f, f->group_of[f->next_raise[r->node]]), top);
     }
-    return top;
+    return g->epilogue < 0 ? top : push_after(f, g->epilogue, top);
 }
 
 bool fuse_reaches(fusion *f, int from, int to) {
+    from = fuse_unit(f, from);
+    to = fuse_unit(f, to);
     if (from == to) return true;
     f->stamp++;
     f->groups[from].visited = f->stamp;
@@ -185,6 +194,7 @@ static bool try_merge(fusion *f, value_id v, const fuse_demand *x, const fuse_de
     int from = fuse_find(f, x->group), to = fuse_find(f, y->group), axis[MAX_RANK];
     const fuse_group *a = &f->groups[from], *b = &f->groups[to];
     if (from == to || a->kind != FUSE_KERNEL || b->kind != FUSE_KERNEL) return false;
+    if (a->product >= 0 || b->product >= 0) return false;
     if (a->demand_count + b->demand_count > FUSE_MAX_DEMANDS) return false;
     bool forward = match_spaces(f, v, a, x, b, y, axis);
     if (!forward && !match_spaces(f, v, b, y, a, x, axis)) return false;
@@ -214,6 +224,13 @@ void fuse_merge_readers(fusion *f, value_id v) {
 
 /* ---- order ---- */
 
+/* The last node of a unit. */
+static uint32_t last_node(const fusion *f, int unit) {
+    const fuse_group *g = &f->groups[unit];
+    uint32_t after = g->epilogue < 0 ? 0 : f->groups[g->epilogue].node;
+    return g->node > after ? g->node : after;
+}
+
 /* Kahn's algorithm; of the groups that can run the one whose last node comes first in the graph. */
 status fuse_order(fusion *f) {
     size_t n = (size_t)f->group_count;
@@ -225,17 +242,17 @@ status fuse_order(fusion *f) {
         goto done;
     }
     for (int i = 0; i < f->group_count; i++) {
-        if (fuse_find(f, i) != i) continue;
+        if (fuse_unit(f, i) != i) continue;
         f->stamp++;
         f->groups[i].visited = f->stamp;
         for (int top = push_after(f, i, 0); top > 0;) waits[f->stack[--top]]++;
     }
     for (int i = 0; i < f->group_count; i++)
-        if (fuse_find(f, i) == i && waits[i] == 0) ready[count++] = i;
+        if (fuse_unit(f, i) == i && waits[i] == 0) ready[count++] = i;
     while (count > 0) {
         int best = 0;
         for (int i = 1; i < count; i++)
-            if (f->groups[ready[i]].node < f->groups[ready[best]].node) best = i;
+            if (last_node(f, ready[i]) < last_node(f, ready[best])) best = i;
         int group = ready[best];
         ready[best] = ready[--count];
         if (f->groups[group].kind != FUSE_OUTPUTS) f->order[f->order_count++] = group;

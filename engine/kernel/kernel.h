@@ -13,7 +13,10 @@
  *
  * Instructions are in SSA form, operands first. Values of f16 and bf16 are carried as f32, rounded to their dtype
  * after every instruction. Reductions follow the canonical order of ops/loops.h whoever executes them, so that all
- * executors give the same bits. Sizes, strides and offsets may be symbols: a kernel is one for all sizes. */
+ * executors give the same bits.
+ *
+ * An element-wise kernel may be the epilogue of a matrix product: tiers A and B then run it on each panel of the product
+ * right after that was computed; its rows are the elements of the product. Elsewhere it is a launch of its own. Sizes, strides and offsets may be symbols: a kernel is one for all sizes. */
 #ifndef TD_KERNEL_KERNEL_H
 #define TD_KERNEL_KERNEL_H
 
@@ -94,8 +97,11 @@ typedef struct kernel {
     int phase_count; /* phases with element code; phases[phase_count] has the row code after the last */
     kernel_phase *phases;
     int slot_count;
-    uint32_t *nodes; /* of the graph, ascending */
+    uint32_t *nodes; /* of the graph, ascending; an epilogue's include the product */
     int node_count;
+    value_id product; /* of an epilogue: the matrix product; else NO_VALUE */
+    value_id
+        panels; /* the value into whose buffer that is computed: itself, or one that the epilogue stores */
 } kernel;
 
 /* Text form. */

@@ -78,6 +78,16 @@ typedef struct kernel_code {
 /* The same in tier B. */
 status launch_run_code(context *c, kernel_launch *l, kernel_code code, void *const *buffers, char *scratch);
 
+/* The epilogue of a product on some of its elements, by lane `lane`: `runs` runs of `length` neighbours, `step` apart,
+ * from number `first` on. In tier B when code.run is there, after launch_point. */
+typedef struct launch_part {
+    int64_t first, runs, length, step;
+} launch_part;
+void launch_point(kernel_launch *l, void *const *buffers);
+void launch_part_code(context *c, const kernel_launch *l, kernel_code code, const launch_part *part);
+void launch_part_tiles(kernel_launch *l, void *const *buffers, char *scratch, const launch_part *part,
+                       int lane);
+
 /* The error of the first instruction that counted faults; STATUS_OK when none did. */
 status launch_check_faults(context *c, kernel_launch *l);
 

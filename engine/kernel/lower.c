@@ -168,6 +168,47 @@ static void note_node(kernel *k, uint32_t number) {
     if (k->node_count == 0 || k->nodes[k->node_count - 1] != number) k->nodes[k->node_count++] = number;
 }
 
+/* The product among the nodes of its epilogue, which stay in ascending order. */
+static void note_product(kernel *k, uint32_t number) {
+    int at = k->node_count++;
+    for (; at > 0 && k->nodes[at - 1] > number; at--) k->nodes[at] = k->nodes[at - 1];
+    k->nodes[at] = number;
+}
+
+/* May stored value s lie where the product does, which demand d loads? Elements are as large, and none is read after
+ * it was written: the computation of s is the last that uses the product. */
+static bool overwrites(const lowering *l, const fuse_demand *d, const fuse_stored *s) {
+    const kernel *k = l->k;
+    const fuse_demand *of = fuse_same(s->demand);
+    dtype from = graph_meta(l->g, d->value)->dtype, to = graph_meta(l->g, s->value)->dtype;
+    if (!map_same(&of->map, &d->map) || dtype_size(from) != dtype_size(to)) return false;
+    if (k->code[of->instr].code != K_MAP) return false;
+    for (int i = of->instr + 1; i < k->count; i++)
+        for (int j = 0; j < k->code[i].nin; j++)
+            if (k->code[i].in[j] == d->instr) return false;
+    return true;
+}
+
+/* Notes the product whose epilogue this is. Where nothing else reads it, it needs no buffer of its own. */
+static void set_product(lowering *l) {
+    kernel *k = l->k;
+    const fuse_demand *d = l->group->demands;
+    uint32_t number = l->f->groups[l->group->product].node;
+    const fuse_value *v = &l->f->values[l->g->nodes[number].out];
+    k->product = k->panels = l->g->nodes[number].out;
+    note_product(k, number);
+    while (d->dead || d->value != k->product) d = d->next_in_group;
+    for (const fuse_demand *e = v->demands; e; e = e->next_of_value)
+        if (e != d && !e->dead) return;
+    if (v->must || v->aliases != NO_VALUE) return;
+    for (const fuse_stored *s = l->group->stored; s; s = s->next) {
+        if (!overwrites(l, d, s)) continue;
+        k->panels = fuse_base(l->f, s->value);
+        k->accesses[k->code[d->instr].access].value = k->panels;
+        return;
+    }
+}
+
 static status fill(lowering *l, fuse_demand **sorted, int count) {
     kernel *k = l->k;
     for (int i = 0; i < count; i++) {
@@ -194,7 +235,7 @@ status lower_group(fusion *f, int group, uint32_t id, kernel **out) {
         mem_free(sorted);
         return fail_memory(&f->g->c->err, n * sizeof *sorted);
     }
-    *k = (kernel){.id = id};
+    *k = (kernel){.id = id, .product = NO_VALUE, .panels = NO_VALUE};
     int count = 0;
     for (fuse_demand *d = l.group->demands; d; d = d->next_in_group)
         if (!d->dead) sorted[count++] = d;
@@ -210,6 +251,7 @@ status lower_group(fusion *f, int group, uint32_t id, kernel **out) {
         l.k = k;
         lay_out_space(&l);
         code = fill(&l, sorted, count);
+        if (!code && l.group->product >= 0) set_product(&l);
     }
     mem_free(sorted);
     if (code) return code;

@@ -108,7 +108,9 @@ void kernel_print(const graph *g, const kernel *k, text *out) {
     print_sizes(g, k->kept, k->kept_rank, out);
     text_add(out, " inner ");
     print_sizes(g, k->inner, k->inner_rank, out);
-    text_printf(out, ", vectors along %s\n", k->along_inner ? "inner" : "kept");
+    text_printf(out, ", vectors along %s", k->along_inner ? "inner" : "kept");
+    if (k->product != NO_VALUE) text_printf(out, ", on panels of %%%u", k->product);
+    text_char(out, '\n');
     for (int i = 0; i < k->count; i++) print_instr(g, k, i, out);
     for (int p = 0; p <= k->phase_count; p++) {
         const kernel_phase *phase = &k->phases[p];

@@ -147,22 +147,33 @@ static int64_t vector_of(const kernel_launch *l, int64_t row, int64_t end) {
     return n;
 }
 
+static void run_whole_rows(tile_lane *t, int64_t row, int64_t end) {
+    const kernel_launch *l = t->l;
+    for (int64_t n; row < end && !stopped(t); row += n) {
+        n = l->along_inner ? 1 : vector_of(l, row, end);
+        set_rows(t, row, n);
+        for (int p = 0; p < l->k->phase_count; p++) {
+            run_rows(t, p);
+            run_blocks(t, p, 0, l->blocks);
+            finish_phase(t, p);
+        }
+        run_rows(t, l->k->phase_count);
+    }
+}
+
 static void run_task(void *user, int64_t task, int lane) {
     tile_job *j = user;
     kernel_launch *l = j->l;
     tile_lane t = lane_open(l, j->buffers, j->scratch, lane);
     int64_t row = task * l->split.rows_per_task, end = row + l->split.rows_per_task;
-    if (end > l->rows) end = l->rows;
-    for (int64_t n; row < end && !stopped(&t); row += n) {
-        n = l->along_inner ? 1 : vector_of(l, row, end);
-        set_rows(&t, row, n);
-        for (int p = 0; p < l->k->phase_count; p++) {
-            run_rows(&t, p);
-            run_blocks(&t, p, 0, l->blocks);
-            finish_phase(&t, p);
-        }
-        run_rows(&t, l->k->phase_count);
-    }
+    run_whole_rows(&t, row, end < l->rows ? end : l->rows);
+}
+
+void launch_part_tiles(kernel_launch *l, void *const *buffers, char *scratch, const launch_part *part,
+                       int lane) {
+    tile_lane t = lane_open(l, buffers, scratch, lane);
+    for (int64_t i = 0, at = part->first; i < part->runs; i++, at += part->step)
+        run_whole_rows(&t, at, at + part->length);
 }
 
 /* ---- blocks shared by lanes ---- */

@@ -212,7 +212,8 @@ status matmul_eval(op_call *call, tensor **out) {
               .k = x->meta.shape.size[rx - 1],
               .a = tensor_data(x),
               .b = tensor_data(y),
-              .c = tensor_data(result)};
+              .c = tensor_data(result),
+              .epilogue = call->epilogue};
     g.c_row = g.n;
     matrix_strides(x, true, &g.a_row, &g.a_col);
     matrix_strides(y, false, &g.b_row, &g.b_col);

@@ -67,6 +67,7 @@ typedef struct op_call {
     const void *attrs; /* op->attr_bytes bytes of the op's attribute struct */
     meta out[MAX_OUTPUTS];
     int nout;
+    const struct gemm_epilogue *epilogue; /* device.h: of a matrix product in a frozen graph; NULL: none */
 } op_call;
 
 /* Fills call->out[0 .. nout) (nout is preset from the row). */

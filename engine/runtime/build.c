@@ -10,14 +10,21 @@ static status out_of_memory(const program *p, size_t bytes) {
 
 /* ---- steps ---- */
 
+value_id program_result(const program *p, const program_step *s, int i) {
+    return s->k ? s->k->panels : p->g->nodes[s->number].out + (value_id)i;
+}
+
+static status make_kernel(program *p, int group, program_step *s) {
+    if (lower_group(&p->f, group, (uint32_t)p->kernel_count, &s->k)) return p->c->err.code;
+    return emit_c(p->g, s->k, p->memory, &s->source);
+}
+
 static status make_step(program *p, int group, program_step *s) {
     const fuse_group *g = &p->f.groups[group];
     s->number = g->node;
-    if (g->kind == FUSE_KERNEL) {
-        if (lower_group(&p->f, group, (uint32_t)++p->kernel_count, &s->k)) return p->c->err.code;
-        return emit_c(p->g, s->k, p->memory, &s->source);
-    }
     p->kernel_count++;
+    if (g->kind == FUSE_KERNEL) return make_kernel(p, group, s);
+    if (g->epilogue >= 0 && make_kernel(p, g->epilogue, s)) return p->c->err.code;
     int nin = p->g->nodes[g->node].nin;
     s->operands = arena_alloc(p->memory, ((size_t)nin + 1) * sizeof *s->operands);
     if (!s->operands) return out_of_memory(p, (size_t)nin * sizeof *s->operands);
@@ -46,6 +53,22 @@ static void read_by(program *p, value_id v, int step) {
     if (v != NO_VALUE && p->buffers[v].last < step) p->buffers[v].last = step;
 }
 
+static void call_uses(program *p, const program_step *s, int step) {
+    const node *n = &p->g->nodes[s->number];
+    for (int k = 0; k < n->nout; k++) written(p, program_result(p, s, k), step);
+    for (int k = 0; k < n->nin; k++) read_by(p, s->operands[k].base, step);
+}
+
+static void kernel_uses(program *p, const kernel *k, int step) {
+    for (int i = 0; i < k->access_count; i++) {
+        const kernel_access *a = &k->accesses[i];
+        if (a->store)
+            written(p, a->value, step);
+        else
+            read_by(p, a->value, step);
+    }
+}
+
 static status find_buffers(program *p) {
     const graph *g = p->g;
     p->buffers = arena_alloc(p->memory, (g->value_count + 1u) * sizeof *p->buffers);
@@ -63,19 +86,8 @@ static status find_buffers(program *p) {
     }
     for (int i = 0; i < p->step_count; i++) {
         const program_step *s = &p->steps[i];
-        if (!s->k) {
-            const node *n = &g->nodes[s->number];
-            for (int k = 0; k < n->nout; k++) written(p, n->out + (value_id)k, i);
-            for (int k = 0; k < n->nin; k++) read_by(p, s->operands[k].base, i);
-            continue;
-        }
-        for (int k = 0; k < s->k->access_count; k++) {
-            const kernel_access *a = &s->k->accesses[k];
-            if (a->store)
-                written(p, a->value, i);
-            else
-                read_by(p, a->value, i);
-        }
+        if (s->operands) call_uses(p, s, i);
+        if (s->k) kernel_uses(p, s->k, i);
     }
     for (int i = 0; i < g->output_count; i++) {
         program_buffer *b = &p->buffers[p->outputs[i].base];

@@ -106,10 +106,12 @@ static status prepare_kernel(const program *p, plan *pl, const program_step *s, 
     int lanes = pool_lanes(p->c->workers);
     if (launch_prepare(p->g, s->k, s->source.text ? &s->source : NULL, pl->values, lanes, pl->memory, l))
         return p->c->err.code;
-    out->flops = (int64_t)(launch_work(l) * (double)l->rows);
+    out->flops += (int64_t)(launch_work(l) * (double)l->rows);
     for (int i = 0; i < s->k->access_count; i++) {
         const launch_access *a = &l->accesses[i];
-        if (s->k->accesses[i].value == NO_VALUE) continue;
+        value_id v = s->k->accesses[i].value;
+        bool panels = s->operands && !s->k->accesses[i].store && v == s->k->panels;
+        if (v == NO_VALUE || panels) continue;
         out->bytes += product(l->kept, a->kept, s->k->kept_rank) *
                       product(l->inner, a->inner, s->k->inner_rank) * (int64_t)a->bytes;
     }
@@ -152,6 +154,12 @@ static status make_operand(const program *p, const meta *m, value_id base, plan_
     return STATUS_OK;
 }
 
+static int64_t shape_bytes(const meta *m) {
+    int64_t n = (int64_t)dtype_size(m->dtype);
+    for (int i = 0; i < m->shape.rank; i++) n *= m->shape.size[i];
+    return n;
+}
+
 static status prepare_library(const program *p, plan *pl, const program_step *s, plan_step *out) {
     const node *n = &p->g->nodes[s->number];
     size_t nin = (size_t)n->nin + 1, nout = (size_t)n->nout + 1;
@@ -178,11 +186,13 @@ static status prepare_library(const program *p, plan *pl, const program_step *s,
         meta m = *graph_meta(p->g, n->out + (value_id)i);
         m.shape = at_sizes(&m.shape, pl->values);
         out->call.out[i] = m;
-        if (make_operand(p, &m, n->out + (value_id)i, &out->out[i])) return p->c->err.code;
+        if (make_operand(p, &m, program_result(p, s, i), &out->out[i])) return p->c->err.code;
     }
     op_cost cost = graph_node_cost(p->g, n, pl->values);
     out->bytes = (int64_t)cost.bytes;
     out->flops = (int64_t)cost.flops;
+    if (s->k && s->k->panels != s->k->product) /* the epilogue's result alone leaves the cache */
+        out->bytes -= shape_bytes(&out->call.out[0]);
     return STATUS_OK;
 }
 
@@ -223,7 +233,8 @@ static status fill(const program *p, plan *pl) {
     for (; pl->steps_made < p->step_count;) {
         const program_step *s = &p->steps[pl->steps_made];
         plan_step *out = &pl->steps[pl->steps_made++];
-        if (s->k ? prepare_kernel(p, pl, s, out) : prepare_library(p, pl, s, out)) return p->c->err.code;
+        if (s->operands && prepare_library(p, pl, s, out)) return p->c->err.code;
+        if (s->k && prepare_kernel(p, pl, s, out)) return p->c->err.code;
     }
     size_t scratch = pl->scratch_at;
     pl->scratch_at = pl->block_bytes;

@@ -26,11 +26,11 @@ typedef struct program_buffer {
     int first, last; /* steps that write it and that read it last */
 } program_buffer;
 
-/* One launch: a kernel, or a call of node `number` through the table. */
+/* One launch: a kernel, or a call of node `number` through the table, with a kernel as its epilogue or without. */
 typedef struct program_step {
-    kernel *k; /* NULL: a library call */
+    kernel *k; /* NULL: a library call without one */
     uint32_t number;
-    lower_view *operands; /* of library calls */
+    lower_view *operands; /* of library calls; NULL: k alone */
     kernel_source source; /* of kernels, as C */
     kernel_source cuda;   /* and as CUDA C, made when it is asked for */
     kernel_code code;     /* run is NULL until it is compiled */
@@ -47,7 +47,7 @@ typedef struct plan_step {
     op_call call;         /* library calls */
     plan_operand *in, *out;
     tensor **in_tensors, **out_tensors;
-    int64_t bytes, flops; /* by the cost model */
+    int64_t bytes, flops; /* by the cost model: what goes between caches is not counted */
 } plan_step;
 
 typedef struct plan {
@@ -97,6 +97,9 @@ struct program {
     int64_t *values;   /* scratch for sizes */
     int64_t *key;
 };
+
+/* Where output i of library call s goes. */
+value_id program_result(const program *p, const program_step *s, int i);
 
 /* The plan for the sizes in p->key and p->values, made when it is not there; NULL with the error set. */
 plan *plan_get(program *p);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
+#include "engine/device/device.h"
 #include "engine/runtime/plan.h"
 
 /* ---- does it fit? ---- */
@@ -144,6 +145,10 @@ static void let_go_of(program *p, const value_id *values, int count) {
 
 /* ---- launches ---- */
 
+static char *scratch_of(const program *p) {
+    return (char *)p->block.data + p->current->scratch_at;
+}
+
 static void lend_storage(const program *p, plan_operand *o, int count) {
     for (int i = 0; i < count; i++) {
         o[i].t->store = p->store[o[i].base];
@@ -155,52 +160,89 @@ static void take_storage_back(plan_operand *o, int count) {
     for (int i = 0; i < count; i++) o[i].t->store = NULL;
 }
 
-static status call_library(program *p, plan_step *s) {
+/* An epilogue at work. */
+typedef struct epilogue_job {
+    program *p;
+    plan_step *s;
+    kernel_code code; /* without run: in tier A */
+} epilogue_job;
+
+static void run_epilogue(void *user, int64_t first, int64_t runs, int64_t length, int64_t step, int lane) {
+    const epilogue_job *j = user;
+    program *p = j->p;
+    launch_part part = {first, runs, length, step};
+    if (j->code.run)
+        launch_part_code(p->c, &j->s->launch, j->code, &part);
+    else
+        launch_part_tiles(&j->s->launch, p->address, scratch_of(p), &part, lane);
+}
+
+static status call_library(program *p, plan_step *s, const gemm_epilogue *epilogue) {
     op_call *call = &s->call;
+    call->epilogue = epilogue;
     lend_storage(p, s->in, call->nin);
     lend_storage(p, s->out, call->nout);
     for (int i = 0; i < call->nout; i++) s->out_tensors[i] = s->out[i].t;
     status code = call->op->eval(call, s->out_tensors);
     take_storage_back(s->in, call->nin);
     take_storage_back(s->out, call->nout);
+    call->epilogue = NULL;
     return code;
 }
 
+/* A product with its epilogue on each panel. Emitted CUDA has no part in the library's product: there the epilogue is a
+ * launch of its own over the whole result. */
+static status call_with_epilogue(program *p, int number) {
+    plan_step *s = &p->current->steps[number];
+    if (p->emulation) {
+        if (call_library(p, s, NULL)) return p->c->err.code;
+        return emulation_run(p, number);
+    }
+    epilogue_job job = {.p = p, .s = s};
+    if (p->tier != TIER_TILES) job.code = p->steps[number].code;
+    if (job.code.run) launch_point(&s->launch, p->address);
+    if (call_library(p, s, &(gemm_epilogue){run_epilogue, &job})) return p->c->err.code;
+    return launch_check_faults(p->c, &s->launch);
+}
+
 static const char *tier_name(const program *p, const program_step *s) {
+    bool compiled = s->code.run && p->tier != TIER_TILES;
     if (!s->k) return "library";
-    return s->code.run && p->tier != TIER_TILES ? "C" : "tiles";
+    if (s->operands) return compiled ? "library+C" : "library+tiles";
+    return compiled ? "C" : "tiles";
 }
 
 static void write_event(const program *p, int number, uint64_t begin) {
     const program_step *s = &p->steps[number];
     const plan_step *ps = &p->current->steps[number];
     const node *n = &p->g->nodes[s->number];
-    bool copies = s->k != NULL, gemm = !s->k && n->op == OP_matmul;
+    bool copies = !s->operands, product = s->operands && n->op == OP_matmul;
     for (int i = 0; copies && i < s->k->count; i++)
         copies = s->k->code[i].code == K_LOAD || s->k->code[i].code == K_STORE;
-    event_write(&p->c->events, (event){.begin = begin,
-                                       .end = clock_ticks(),
-                                       .name = s->k ? s->k->name : op_table[n->op].name,
-                                       .tier = s->k && ps->launch.tiles_win ? "tiles" : tier_name(p, s),
-                                       .where = n->where,
-                                       .graph = p->g->id,
-                                       .node = s->number,
-                                       .kernel = (uint32_t)number + 1,
-                                       .kind = copies ? EVENT_COPY
-                                               : gemm ? EVENT_GEMM
-                                                      : EVENT_KERNEL,
-                                       .bytes = ps->bytes,
-                                       .flops = ps->flops});
+    event_write(&p->c->events,
+                (event){.begin = begin,
+                        .end = clock_ticks(),
+                        .name = s->k ? s->k->name : op_table[n->op].name,
+                        .tier = !s->operands && ps->launch.tiles_win ? "tiles" : tier_name(p, s),
+                        .where = n->where,
+                        .graph = p->g->id,
+                        .node = s->number,
+                        .kernel = (uint32_t)number + 1,
+                        .kind = copies    ? EVENT_COPY
+                                : product ? EVENT_GEMM
+                                          : EVENT_KERNEL,
+                        .bytes = ps->bytes,
+                        .flops = ps->flops});
 }
 
 static status launch(program *p, int number) {
     plan_step *s = &p->current->steps[number];
-    if (!p->steps[number].k) return call_library(p, s);
+    if (!p->steps[number].k) return call_library(p, s, NULL);
+    if (p->steps[number].operands) return call_with_epilogue(p, number);
     if (p->emulation) return emulation_run(p, number);
-    char *scratch = (char *)p->block.data + p->current->scratch_at;
     if (p->steps[number].code.run && p->tier != TIER_TILES && !s->launch.tiles_win)
-        return launch_run_code(p->c, &s->launch, p->steps[number].code, p->address, scratch);
-    return launch_run_tiles(p->c, &s->launch, p->address, scratch);
+        return launch_run_code(p->c, &s->launch, p->steps[number].code, p->address, scratch_of(p));
+    return launch_run_tiles(p->c, &s->launch, p->address, scratch_of(p));
 }
 
 static status launch_all(program *p) {

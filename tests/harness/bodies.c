@@ -169,8 +169,8 @@ void body_inputs(context *c, dtype t, const int64_t *size, tensor **x) {
 /* Does every kernel run in the tier that was asked for? */
 static bool all_in(const program *p, const char *tier) {
     for (int i = 0; i < program_kernel_count(p); i++) {
-        const char *t = program_kernel_at(p, i).tier;
-        if (strcmp(t, tier) != 0 && strcmp(t, "library") != 0) return false;
+        const char *t = program_kernel_at(p, i).tier, *epilogue = strchr(t, '+');
+        if (strcmp(epilogue ? epilogue + 1 : t, tier) != 0 && strcmp(t, "library") != 0) return false;
     }
     return true;
 }

@@ -209,6 +209,12 @@ static program *freeze(parity *p, context *c, const prog *const *progs, int n, c
     return code ? NULL : made_program;
 }
 
+static int count_epilogues(const program *f) {
+    int n = 0;
+    for (int i = 0; i < f->step_count; i++) n += f->steps[i].operands && f->steps[i].k;
+    return n;
+}
+
 /* Runs a frozen batch on `sized`, programs like `progs` at the sizes to run at, and compares with `want`. */
 static bool run_frozen(parity *p, context *c, program *f, const prog *const *sized, int n,
                        const results *want, const int *counts, const char *where) {
@@ -302,6 +308,7 @@ static void check_frozen(parity *p, const prog *const *progs, const prog *const 
             error_clear(&c->err);
             return;
         }
+        p->epilogues += l == 0 ? count_epilogues(f) : 0;
         for (size_t k = 0; k < sizeof tiers / sizeof *tiers && good; k++) {
             char where[80];
             if (k > 0 && !compiles(p, l)) continue;

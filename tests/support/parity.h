@@ -19,6 +19,7 @@ typedef struct parity {
     bool compile; /* also runs emitted code: compilers take their time, so not every program can, */
     bool compile_everywhere; /* and mostly with one number of lanes alone */
     int64_t batches;
+    int64_t epilogues; /* of matrix products, in what was frozen */
 } parity;
 
 void parity_open(parity *p, uint64_t seed);

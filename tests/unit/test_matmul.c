@@ -223,15 +223,14 @@ static void test_errors(void **state) {
 
 /* Epilogues see every element of C once, in panels that tile it. */
 typedef struct seen {
-    int64_t n, m;
     uint8_t count[40000];
 } seen;
 
-static void mark(void *user, int64_t index, int64_t row, int64_t rows, int64_t col, int64_t cols, int lane) {
+static void mark(void *user, int64_t first, int64_t runs, int64_t length, int64_t step, int lane) {
     seen *s = user;
     (void)lane;
-    for (int64_t i = row; i < row + rows; i++)
-        for (int64_t j = col; j < col + cols; j++) s->count[(index * s->m + i) * s->n + j]++;
+    for (int64_t i = 0; i < runs; i++)
+        for (int64_t j = 0; j < length; j++) s->count[first + i * step + j]++;
 }
 
 static void test_epilogue(void **state) {
@@ -242,7 +241,7 @@ static void test_epilogue(void **state) {
     seen *s = mem_alloc(sizeof *s);
     for (size_t i = 0; i < 4; i++) {
         int64_t batch = sizes[i][0], m = sizes[i][1], n = sizes[i][2], k = sizes[i][3], offset[3][8];
-        *s = (seen){.m = m, .n = n};
+        *s = (seen){0};
         tensor *a = tensors_fill(c, DT_F32, 3, (int64_t[]){batch, m, k}, 1);
         tensor *b = tensors_fill(c, DT_F32, 3, (int64_t[]){batch, k, n}, 2);
         tensor *out = tensors_fill(c, DT_F32, 3, (int64_t[]){batch, m, n}, 3);
@@ -267,8 +266,7 @@ static void test_epilogue(void **state) {
                   .a_batch = offset[0],
                   .b_batch = offset[1],
                   .c_batch = offset[2],
-                  .epilogue = mark,
-                  .user = s};
+                  .epilogue = &(gemm_epilogue){mark, s}};
         assert_int_equal(c->device->matmul(c, &g), STATUS_OK);
         for (int64_t j = 0; j < batch * m * n; j++) assert_int_equal(s->count[j], 1);
         if (k == 0)

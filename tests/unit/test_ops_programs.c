@@ -48,9 +48,10 @@ static void random_programs(void **state) {
         bench_clear(&lab.b);
     }
     print_message("    %lld programs; compared in tiles %lld, in emitted C %lld, in emitted CUDA %lld, at "
-                  "other sizes %lld; errors %lld\n",
+                  "other sizes %lld; errors %lld; epilogues of products %lld\n",
                   (long long)lab.programs, (long long)lab.tiles, (long long)lab.compiled, (long long)lab.cuda,
-                  (long long)lab.resized, (long long)lab.errors);
+                  (long long)lab.resized, (long long)lab.errors, (long long)lab.epilogues);
+    if (!only && !many) assert_true(lab.epilogues > 0);
     test_free(progs);
     parity_close(&lab);
 }

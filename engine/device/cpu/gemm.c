@@ -170,6 +170,17 @@ static void multiply(const product *p, const char *a, const char *b, void *c, in
                        ldc);
 }
 
+void gemm_finish(const gemm *g, int64_t index, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                 int lane) {
+    if (!g->epilogue) return;
+    int64_t first = (index * g->m + row) * g->n + col;
+    if (cols == g->n) { /* whole rows lie one after the other */
+        cols *= rows;
+        rows = 1;
+    }
+    g->epilogue->run(g->epilogue->user, first, rows, cols, g->n, lane);
+}
+
 static void panel(const product *p, int64_t number, int lane) {
     const gemm *g = p->g;
     int64_t in_matrix = p->grid.row_panels * p->grid.col_panels;
@@ -191,7 +202,7 @@ static void panel(const product *p, int64_t number, int lane) {
     } else {
         multiply(p, a, b, c, g->c_row, rows, cols);
     }
-    if (g->epilogue) g->epilogue(g->user, index, row, rows, col, cols, lane);
+    gemm_finish(g, index, row, rows, col, cols, lane);
 }
 
 static void panels_task(void *user, int64_t task, int lane) {

@@ -15,6 +15,10 @@ typedef struct gemm_grid {
 } gemm_grid;
 gemm_grid gemm_panels(int64_t m, int64_t n, int64_t k);
 
+/* Runs g's epilogue, if there is one, on rows [row, row + rows) and columns [col, col + cols) of matrix `index`. */
+void gemm_finish(const gemm *g, int64_t index, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                 int lane);
+
 /* m or n is 1 and the dtype is a float: out[j] = sum over i of v[i] * w[i][j] in the canonical order of sums
  * (ops/loops.h), so that `x @ y` of vectors has the bits of sum(x * y). */
 status gemv_run(context *c, const gemm *g);

@@ -96,11 +96,10 @@ static void store_outputs(const vector_product *p, buffers *b, int64_t index, in
         (char *)g->c + ((g->c_batch ? g->c_batch[index] : 0) + first * p->out_step) * (int64_t)out_bytes;
     shape s = {.rank = 1, .size = {width}};
     copy_strided(NULL, &s, out_bytes, out, &p->out_step, from, &(int64_t){1});
-    if (!g->epilogue) return;
     if (p->left)
-        g->epilogue(g->user, index, 0, 1, first, width, lane);
+        gemm_finish(g, index, 0, 1, first, width, lane);
     else
-        g->epilogue(g->user, index, first, width, 0, 1, lane);
+        gemm_finish(g, index, first, width, 0, 1, lane);
 }
 
 static void strip_rows(const vector_product *p, buffers *b, const char *w, const char *v, int64_t first,
