@@ -18,11 +18,14 @@ enum { BUILTIN_MAX_PARAMS = 8 };
 typedef status (*builtin_fn)(session *s, const value *args, value *out);
 
 typedef struct builtin {
-    const char *name;
+    const char *name;      /* "t.grad": a method, whose first parameter is what stands before the point */
     const char *signature; /* "x, axis=None, *sizes" */
     builtin_fn run;
     const char *doc; /* one line */
 } builtin;
+
+/* Says that the error that was just set is about this parameter, so that its argument is marked; returns the status. */
+status blame(session *s, const char *parameter);
 
 /* Helpers for reading arguments: fail with the argument's name in the message. */
 status arg_tensor(session *s, const char *function, const char *name, value v, tensor **out); /* borrowed */

@@ -10,6 +10,9 @@ status make_closure(session *s, const prototype *p, value *out);
 /* Runs a function; `extra` locals are added to its parameters (freeze feeds placeholders so). */
 status call_function(session *s, const function_object *f, const local *extra, size_t extra_count,
                      const arguments *a, value *out);
+/* Marks an argument of a call as the place of the pending error: the one with this name, if it was given by name, else
+ * the one at `position` (-1: none), unless it stands before the call (x.f(), x |> f()). */
+void mark_argument(session *s, const arguments *a, int position, const symbol *name);
 status call_builtin(session *s, const builtin *b, const arguments *a, value *out);
 
 /* Do the parameters, which are the frame's first locals, have the types that are written? Names of sizes mean

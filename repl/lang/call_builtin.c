@@ -43,15 +43,50 @@ static status signature_of(session *s, const builtin *b, const signature **out) 
 }
 
 static status refuse(session *s, const builtin *b, int number, const char *what, const char *which) {
+    const char *shown = b->signature, *comma = strchr(shown, ',');
+    if (strchr(b->name, '.') && comma) shown = comma + strspn(comma, ", ");
     fail(&s->c->err, STATUS_TYPE, number, "%s %s%s", b->name, what, which);
-    return fail_hint(&s->c->err, "it is %s(%s)", b->name, b->signature);
+    return fail_hint(&s->c->err, "it is %s(%s)", b->name, shown);
+}
+
+/* The parameter that a keyword means. */
+static const symbol *without_alias(const session *s, const symbol *name) {
+    const known_symbols *k = &s->known;
+    if (name == k->dim || name == k->axes) return k->axis;
+    return name == k->keepdims || name == k->keepdim ? k->keep : name;
+}
+
+void mark_argument(session *s, const arguments *a, int position, const symbol *name) {
+    const ast_node *n = a->call;
+    int positional = 0;
+    for (uint32_t i = 1; n && i < n->count; i++) {
+        const ast_node *child = n->child[i];
+        bool named = child->kind == AST_KEYWORD;
+        const symbol *given = named ? symbol_find(&s->symbols, child->hash) : NULL;
+        if (named && name && (given == name || without_alias(s, given) == name))
+            error_at(s, child->child[0]->where, s->c->err.code);
+        positional += !named;
+    }
+    int at =
+        position < 0 ? -1 : position - (a->npos - positional); /* what stands before the call comes first */
+    for (uint32_t i = 1; n && i < n->count && at >= 0; i++)
+        if (n->child[i]->kind != AST_KEYWORD && at-- == 0) error_at(s, n->child[i]->where, s->c->err.code);
+}
+
+status blame(session *s, const char *parameter) {
+    s->blamed = parameter;
+    return s->c->err.code;
+}
+
+static void mark_blamed(session *s, const signature *g, const arguments *a) {
+    for (int i = 0; s->blamed && i < g->params; i++)
+        if (i != g->rest && strcmp(g->param[i]->text, s->blamed) == 0) mark_argument(s, a, i, g->param[i]);
+    s->blamed = NULL;
 }
 
 static status place_named(session *s, const builtin *b, const signature *g, const arguments *a, value *to) {
     for (int k = 0; k < a->nkw; k++) {
-        const symbol *name = a->name[k];
-        if (name == s->known.dim || name == s->known.axes) name = s->known.axis;
-        if (name == s->known.keepdims || name == s->known.keepdim) name = s->known.keep;
+        const symbol *name = without_alias(s, a->name[k]);
         int at = -1;
         for (int i = 0; i < g->params; i++)
             if (g->param[i] == name || g->param[i] == a->name[k]) at = i;
@@ -107,7 +142,9 @@ status call_builtin(session *s, const builtin *b, const arguments *a, value *out
     if (st) return st;
     st = place(s, b, g, a, args);
     if (!st) st = check_given(s, b, g, args);
+    s->blamed = NULL;
     if (!st) st = b->run(s, args, out);
+    if (st) mark_blamed(s, g, a);
     for (int i = 0; i < g->params; i++) value_release(args[i]);
     return st;
 }
@@ -127,17 +164,17 @@ status arg_tensor(session *s, const char *function, const char *name, value v, t
 
 status arg_int(session *s, const char *function, const char *name, value v, int64_t *out) {
     char buffer[80];
-    return scalar_int(s, v, what(buffer, function, name), out);
+    return scalar_int(s, v, what(buffer, function, name), out) ? blame(s, name) : STATUS_OK;
 }
 
 status arg_real(session *s, const char *function, const char *name, value v, double *out) {
     char buffer[80];
-    return scalar_real(s, v, what(buffer, function, name), out);
+    return scalar_real(s, v, what(buffer, function, name), out) ? blame(s, name) : STATUS_OK;
 }
 
 status arg_bool(session *s, const char *function, const char *name, value v, bool *out) {
     char buffer[80];
-    return scalar_bool(s, v, what(buffer, function, name), out);
+    return scalar_bool(s, v, what(buffer, function, name), out) ? blame(s, name) : STATUS_OK;
 }
 
 status arg_dtype(session *s, const char *function, const char *name, value v, dtype *out) {
@@ -180,7 +217,7 @@ status arg_ints(session *s, const char *function, const char *name, value v, int
         return ints_of_vector(s, function, name, v.tensor, out);
     if (v.kind != VALUE_TUPLE) {
         out->count = 1;
-        return scalar_dim(s, v, what(buffer, function, name), &out->v[0]);
+        return scalar_dim(s, v, what(buffer, function, name), &out->v[0]) ? blame(s, name) : STATUS_OK;
     }
     if (v.tuple->count > MAX_RANK)
         return fail(&s->c->err, STATUS_SHAPE, E_RANK, "%s: %s has more than %d entries", function, name,
@@ -191,8 +228,7 @@ status arg_ints(session *s, const char *function, const char *name, value v, int
         return arg_ints(s, function, name, v.tuple->item[0], out); /* sizes, or one tuple of them */
     out->count = (int64_t)v.tuple->count;
     for (size_t i = 0; i < v.tuple->count; i++) {
-        status st = scalar_dim(s, v.tuple->item[i], what(buffer, function, name), &out->v[i]);
-        if (st) return st;
+        if (scalar_dim(s, v.tuple->item[i], what(buffer, function, name), &out->v[i])) return blame(s, name);
     }
     return STATUS_OK;
 }

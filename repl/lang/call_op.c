@@ -123,10 +123,11 @@ static bool is_integer(value v) {
 
 /* The remaining positional arguments into attributes in order; a list attribute takes the integers that follow
  * one another: sum(x, 0, 1, true). */
-static status positional_fields(session *s, const op_info *op, const value *pos, int count, char *attrs,
+static status positional_fields(session *s, const op_info *op, const arguments *a, int from, char *attrs,
                                 bool *given) {
     const op_signature *g = &s->op_signatures[op->id];
-    int used = 0;
+    const value *pos = a->pos + from;
+    int used = 0, count = a->npos - from;
     for (int i = 0; i < g->count && used < count; i++) {
         const attr_field *f = &g->field[i];
         bool list = f->type == ATTR_SHAPE || f->type == ATTR_INTS || f->type == ATTR_AXES;
@@ -139,7 +140,7 @@ static status positional_fields(session *s, const op_info *op, const value *pos,
             st = value_new_tuple(&s->c->err, pos + first, (size_t)(used - first), &all);
             v = all;
         }
-        if (!st) st = set_field(s, op, f, g->name[i], v, attrs);
+        if (!st && (st = set_field(s, op, f, g->name[i], v, attrs))) mark_argument(s, a, from + first, NULL);
         value_release(all);
         if (st) return st;
     }
@@ -160,7 +161,10 @@ static status keyword_fields(session *s, const op_info *op, const arguments *a, 
         if (a->named[k].kind == VALUE_NONE && g->field[at].type == ATTR_AXIS) continue;
         given[at] = true;
         status st = set_field(s, op, &g->field[at], name, a->named[k], attrs);
-        if (st) return st;
+        if (st) {
+            mark_argument(s, a, -1, name);
+            return st;
+        }
     }
     return STATUS_OK;
 }
@@ -206,7 +210,7 @@ static status operands_of(session *s, const op_info *op, value from, operand_lis
         count = (int64_t)from.tuple->count;
     else if (from.kind != VALUE_TENSOR || from.tensor->meta.shape.rank == 0 ||
              !dim_pin(s->c->dims, from.tensor->meta.shape.size[0], &count))
-        st = wrong_kind(s, op->name, "its tensors", "a tuple of tensors, or one tensor", from);
+        st = wrong_kind(s, op->name, "tensors", "a tuple of tensors, or one tensor", from);
     if (!st && count > MAX_INPUTS)
         st = fail(&s->c->err, STATUS_LIMIT, E_ARGUMENT_EXTRA, "%s takes at most %d tensors at once, not %lld",
                   op->name, MAX_INPUTS, (long long)count);
@@ -280,12 +284,15 @@ static status gather_operands(session *s, const op_info *op, const arguments *a,
             fail(&s->c->err, STATUS_TYPE, E_ARGUMENT_EXTRA, "%s takes its tensors as one tuple", op->name);
             return fail_hint(&s->c->err, "%s((a, b), axis=0)", op->name);
         }
-        return operands_of(s, op, a->pos[0], l);
+        status made = operands_of(s, op, a->pos[0], l);
+        if (made) mark_argument(s, a, 0, NULL);
+        return made;
     }
     *used = op->nin;
     if (a->npos < op->nin) return refuse(s, op, E_ARGUMENT_MISSING, "has too few arguments", "");
     status st = operands_room(s, l, op->nin);
-    for (int i = 0; i < op->nin && !st; i++) st = add_operand(s, op, l, a->pos[i]);
+    for (int i = 0; i < op->nin && !st; i++)
+        if ((st = add_operand(s, op, l, a->pos[i]))) mark_argument(s, a, i, NULL);
     return st;
 }
 
@@ -297,7 +304,7 @@ __attribute__((noinline)) status call_op(session *s, const op_info *op, const ar
     int used = 0;
     status st = gather_operands(s, op, a, &l, &used);
     if (!st && op->attr_bytes) attrs_defaults(op, attrs);
-    if (!st) st = positional_fields(s, op, a->pos + used, a->npos - used, attrs, given);
+    if (!st) st = positional_fields(s, op, a, used, attrs, given);
     if (!st) st = keyword_fields(s, op, a, attrs, given);
     if (!st) st = missing_fields(s, op, &l, attrs, given, where);
     if (!st) st = run_row(s, op, &l, attrs, out);

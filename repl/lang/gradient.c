@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
+#include "repl/lang/call.h"
 #include "repl/lang/eval_errors.h"
 #include "repl/lang/value_impl.h"
 
@@ -91,6 +92,7 @@ status watched_make(session *s, const arguments *a, const int *wrt, int wrt_coun
         }
         status st = watch_argument(s, w, w->pos[wrt[i]], lenient, &made);
         if (st) {
+            mark_argument(s, a, wrt[i], NULL);
             value_release(made);
             return st;
         }

@@ -192,13 +192,27 @@ status unknown_name(session *s, const ast_node *n) {
     return error_at(s, n->where, st);
 }
 
+/* Fields that other systems have, or that are called otherwise, by the kind of value. */
+static const char *field_hint(value v, const char *name) {
+    bool asks = strcmp(name, "grad") == 0 || strcmp(name, "requires_grad") == 0;
+    if (v.kind == VALUE_TAPE) return "a tape is asked for the gradient of y by x: t.grad(y, x)";
+    if (v.kind != VALUE_TENSOR || !asks) return NULL;
+    return dtype_is_float(v.tensor->meta.dtype)
+               ? "gradients belong to functions and tapes: grad(f)(x), or t = tape { y = .. } and t.grad(y, "
+                 "x)"
+               : "gradients belong to functions, and are by floats: grad(f)(x as f32)";
+}
+
 status unknown_field(session *s, value v, const ast_node *n, bool called) {
     char buffer[120];
     error *e = &s->c->err;
     status st = fail(e, STATUS_NAME, E_UNKNOWN_FIELD, "%s has no %s %s",
                      value_describe(v, buffer, sizeof buffer), called ? "method" : "field", n->text);
     const value *f = called ? NULL : lookup(s, n->hash);
-    if (f && value_callable(*f)) {
+    const char *hint = field_hint(v, n->text);
+    if (hint) {
+        fail_hint(e, "%s", hint);
+    } else if (f && value_callable(*f)) {
         fail_hint(e, "%s is a function: write .%s()", n->text, n->text);
     } else if (v.kind == VALUE_RECORD && v.record->count) {
         text names = {0};

@@ -95,6 +95,7 @@ status pullback_call(session *s, pullback_object *p, const arguments *a, value *
 
 /* f run on watched stand-ins of all its arguments. */
 static status make_pullback(session *s, value f, const value *args, size_t count, pullback_object **out) {
+    if (!value_callable(f)) return wrong_kind(s, "vjp or jvp", "f", "a function", f);
     if (count < 1 || count > MAX_WRT)
         return fail(&s->c->err, STATUS_TYPE, E_ARGUMENT_MISSING,
                     "vjp and jvp want 1 to %d arguments for the function", MAX_WRT);
@@ -222,10 +223,11 @@ status eval_tape(session *s, const ast_node *n, value *out) {
 static status check_on_tape(session *s, const tape *t, tensor *x, const char *what) {
     char buffer[120];
     if (tape_knows(t, x)) return STATUS_OK;
+    s->blamed = what;
     if (!dtype_is_float(x->meta.dtype)) {
         fail(&s->c->err, STATUS_GRAD, E_GRAD_INTEGER, "%s is %s: gradients are of floats", what,
-             meta_text(s->c->dims, &x->meta, buffer, sizeof buffer));
-        return fail_hint(&s->c->err, "write a real, such as 3.0, or cast: x as f32");
+             value_describe(value_tensor(x), buffer, sizeof buffer));
+        return fail_hint(&s->c->err, "write reals, such as 3.0, or cast before the tape: x as f32");
     }
     fail(&s->c->err, STATUS_GRAD, E_GRAD_TAPE, "%s is not on this tape", what);
     return fail_hint(&s->c->err,
@@ -257,7 +259,7 @@ static status run_tape_grad(session *s, const value *args, value *out) {
     return st;
 }
 
-static const builtin tape_grad = {"grad", "t, y, x", run_tape_grad,
+static const builtin tape_grad = {"t.grad", "t, y, x", run_tape_grad,
                                   "gradient of a value on the tape by another"};
 
 value tape_method(session *s) {
@@ -291,7 +293,8 @@ static status derive(session *s, derived_kind kind, value f, value wrt, value *o
     if (!value_callable(f)) {
         wrong_kind(s, function, "f", "a function", f);
         if (f.kind == VALUE_TENSOR)
-            fail_hint(&s->c->err, "%s(f)(x) differentiates the function f at x", function);
+            fail_hint(&s->c->err, "%s(f)(x) differentiates the function f at x%s", function,
+                      dtype_is_float(f.tensor->meta.dtype) ? "" : ", which is of floats: x as f32");
         return s->c->err.code;
     }
     derived_object *d = object_new(&s->c->err, VALUE_DERIVED, sizeof *d);

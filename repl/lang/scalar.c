@@ -29,6 +29,7 @@ status value_from_bool(session *s, bool b, value *out) {
 status wrong_kind(session *s, const char *function, const char *name, const char *wanted, value got) {
     char buffer[120];
     const char *is = value_describe(got, buffer, sizeof buffer);
+    s->blamed = name;
     if (function)
         return fail(&s->c->err, STATUS_TYPE, E_WRONG_KIND, "%s wants %s for `%s`, not %s", function, wanted,
                     name, is);

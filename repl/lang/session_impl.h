@@ -91,13 +91,14 @@ struct session {
     bindings env;
     const session_host *host; /* of the running session_run, or NULL */
 
-    ast *tree;       /* whose node is being evaluated; borrowed */
-    frame *frame;    /* innermost; NULL at top level */
-    bool in_prelude; /* the text being evaluated is the prelude's */
-    int calls;       /* nesting of function calls */
-    uintptr_t stack; /* address below which the machine's stack must not grow */
-    leaving leave;   /* why STATUS_LEAVE travels */
-    value returned;  /* the value of `return` meanwhile */
+    ast *tree;          /* whose node is being evaluated; borrowed */
+    frame *frame;       /* innermost; NULL at top level */
+    bool in_prelude;    /* the text being evaluated is the prelude's */
+    int calls;          /* nesting of function calls */
+    uintptr_t stack;    /* address below which the machine's stack must not grow */
+    const char *blamed; /* the parameter that the pending error of a builtin is about, or NULL */
+    leaving leave;      /* why STATUS_LEAVE travels */
+    value returned;     /* the value of `return` meanwhile */
 
     const ast_node *assigned_call; /* the call whose value is about to be assigned to a name, or NULL */
     const symbol *assigned_name;
