@@ -41,10 +41,15 @@ static status run_call(op_call *call, tensor **out) {
     return STATUS_OK;
 }
 
-/* x converted to (t, weak), or x itself retained. */
-static tensor *converted(context *c, tensor *x, dtype t, bool weak) {
+/* x converted to (t, weak), or x itself retained. `met` is the dtype in which the operands meet: a traced weak integer
+ * has to fit that when the graph runs. */
+static tensor *converted(context *c, tensor *x, dtype met, dtype t, bool weak) {
     if (x->meta.dtype == t && x->meta.weak == weak) return tensor_retain(x);
-    return op_cast(c, x, t, weak);
+    if (weak || !op_fits_later(x, met)) return op_cast(c, x, t, weak);
+    tensor *fitting = op_call1(c, OP_fit, x, &(dtype_attrs){.dtype = met});
+    tensor *r = fitting ? converted(c, fitting, met, t, weak) : NULL;
+    tensor_release(fitting);
+    return r;
 }
 
 /* Integer against float compares exactly: order(i64, f64) is -1, 0, 1, or 2 for NaN, and every comparison is one of
@@ -100,22 +105,23 @@ static bool quotient_of_integers(const op_info *op, tensor *const *in, int nin) 
     return !weak;
 }
 
-/* Runs the row in dtype t, then converts the result to `result` (DT_COUNT: leaves it). */
-static status run_converted(op_call *call, tensor *const *in, dtype t, bool weak, tensor **out) {
+/* Runs the row in dtype t. */
+static status run_converted(op_call *call, tensor *const *in, dtype met, dtype t, bool weak, tensor **out) {
     context *c = call->c;
-    tensor *met[MAX_INPUTS] = {0};
+    tensor *same[MAX_INPUTS] = {0};
     int ready = 0;
     for (; ready < call->nin; ready++) {
         bool condition = call->op->kind == KIND_TERNARY && ready == 0;
-        met[ready] = converted(c, in[ready], condition ? DT_BOOL : t, condition ? false : weak);
-        if (!met[ready]) break;
+        same[ready] = condition ? converted(c, in[ready], DT_BOOL, DT_BOOL, false)
+                                : converted(c, in[ready], met, t, weak);
+        if (!same[ready]) break;
     }
     status code = c->err.code;
     if (ready == call->nin) {
-        call->in = met;
+        call->in = same;
         code = run_call(call, out);
     }
-    for (int i = 0; i < ready; i++) tensor_release(met[i]);
+    for (int i = 0; i < ready; i++) tensor_release(same[i]);
     return code;
 }
 
@@ -123,22 +129,22 @@ static status run_promoted(op_call *call, tensor *const *in, tensor **out) {
     context *c = call->c;
     const op_info *op = call->op;
     int first = op->kind == KIND_TERNARY;
-    dtype t;
+    dtype t, met = DT_F64;
     bool weak;
     if (compares_mixed(op, in)) return compare_mixed(c, op->id, in, out);
     if (quotient_of_integers(op, in, call->nin)) {
         tensor *exact = NULL;
-        if (run_converted(call, in, DT_F64, false, &exact)) return c->err.code;
+        if (run_converted(call, in, met, DT_F64, false, &exact)) return c->err.code;
         out[0] = op_cast(c, exact, DT_F32, false);
         tensor_release(exact);
         return out[0] ? STATUS_OK : c->err.code;
     }
-    if (op_promote(c, op, in + first, call->nin - first, &t, &weak)) return c->err.code;
+    if (op_promote(c, op, in + first, call->nin - first, &t, &met, &weak)) return c->err.code;
     if (weak && first && in[0]->meta.shape.rank > 0) { /* where([true, false], 1, 2) is a tensor */
         weak = false;
         if (t == DT_F64) t = DT_F32;
     }
-    return run_converted(call, in, t, weak, out);
+    return run_converted(call, in, met, t, weak, out);
 }
 
 /* x ** 2 with a literal 2 is x * x: the same decision before every tier. */

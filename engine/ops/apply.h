@@ -28,11 +28,17 @@ tensor *op_transpose(context *c, tensor *x, int rank, const int64_t *axes);
 tensor *op_reduce(context *c, op_id id, tensor *x, const int_list *axes, bool keep); /* axes NULL: all */
 tensor *op_full(context *c, double value, const shape *s, dtype t);
 
-/* The dtype that operands meet in under class `class` (see op.h); sets *weak when all are weak scalars. */
-status op_promote(context *c, const op_info *op, tensor *const *in, int nin, dtype *out, bool *weak);
+/* The dtype that operands meet in (*met) and what class `class` (see op.h) makes of that (*out); sets *weak when all are
+ * weak scalars. */
+status op_promote(context *c, const op_info *op, tensor *const *in, int nin, dtype *out, dtype *met,
+                  bool *weak);
 
-/* Refuses (error 106) a weak integer that integer dtype t can't hold; a strong one wraps. */
+/* Refuses (error 106) a value that integer dtype t can't hold. */
+status op_refuse_unfit(context *c, int64_t value, dtype t);
+/* The same of a weak integer whose value is known; a strong one wraps. */
 status op_check_fits(context *c, const tensor *x, dtype t);
+/* Is x a traced weak integer, so that whether t holds it is seen when the graph runs (by the row `fit`)? */
+bool op_fits_later(const tensor *x, dtype t);
 
 /* "what was wrong" helpers: a line per operand appended to the pending error. */
 void op_describe_operands(context *c, tensor *const *in, int nin);

@@ -65,6 +65,9 @@ typedef struct {
     int_list start, size, step;
 } slice_attrs; /* slice, update: start in 0..n, step may be negative */
 typedef struct {
+    int64_t dtype;
+} dtype_attrs; /* fit */
+typedef struct {
     int64_t axis;
 } axis_attrs; /* concat, take, take_add, gather, scatter_add, compress */
 typedef struct {

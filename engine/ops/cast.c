@@ -45,6 +45,31 @@ status cast_eval(op_call *call, tensor **out) {
     return code;
 }
 
+/* ---- conversion that must not change the number ---- */
+
+status fit_shape(op_call *call) {
+    const dtype_attrs *a = call->attrs;
+    const meta *m = &call->in[0]->meta;
+    if (!dtype_is_integer((dtype)a->dtype) || !(dtype_is_integer(m->dtype) || m->dtype == DT_BOOL)) {
+        fail(&call->c->err, STATUS_DTYPE, 107, "fit is for integers");
+        return support_operands(call);
+    }
+    support_result(call, &m->shape, (dtype)a->dtype);
+    return STATUS_OK;
+}
+
+status fit_eval(op_call *call, tensor **out) {
+    tensor *x = call->in[0];
+    int64_t n = tensor_count(x);
+    for (int64_t i = 0; i < n; i++)
+        if (op_refuse_unfit(call->c, tensor_get_int(x, i), call->out[0].dtype)) return call->c->err.code;
+    return cast_eval(call, out);
+}
+
+op_cost fit_cost(const op_call *call) {
+    return support_cost(call, support_elements(call->c, &call->out[0]));
+}
+
 void cast_gradient(gradient_call *k) {
     const meta *m = &k->in[0]->meta;
     if (!dtype_is_float(m->dtype)) return;

@@ -23,16 +23,24 @@ static status refuse_halves(context *c, const op_info *op, tensor *const *in, in
     return fail_hint(&c->err, "cast one side, for example `x as f32`");
 }
 
-/* A weak integer must fit the integer dtype that it meets (when its value is known). */
-status op_check_fits(context *c, const tensor *weak, dtype t) {
+status op_refuse_unfit(context *c, int64_t value, dtype t) {
     static const int64_t low[] = {[DT_U8] = 0, [DT_I8] = -128, [DT_I32] = INT32_MIN, [DT_I64] = INT64_MIN};
     static const int64_t high[] = {[DT_U8] = 255, [DT_I8] = 127, [DT_I32] = INT32_MAX, [DT_I64] = INT64_MAX};
-    if (!weak->meta.weak || weak->meta.dtype != DT_I64 || !dtype_is_integer(t) || !tensor_concrete(weak))
-        return STATUS_OK;
-    int64_t value = tensor_get_int(weak, 0);
     if (value >= low[t] && value <= high[t]) return STATUS_OK;
     fail(&c->err, STATUS_DTYPE, 106, "%lld does not fit %s", (long long)value, dtype_name(t));
     return fail_hint(&c->err, "cast the tensor to a wider dtype first, for example `x as i64`");
+}
+
+/* A weak integer must fit the integer dtype that it meets (when its value is known). */
+status op_check_fits(context *c, const tensor *weak, dtype t) {
+    if (!weak->meta.weak || weak->meta.dtype != DT_I64 || !dtype_is_integer(t) || !tensor_concrete(weak))
+        return STATUS_OK;
+    return op_refuse_unfit(c, tensor_get_int(weak, 0), t);
+}
+
+bool op_fits_later(const tensor *weak, dtype t) {
+    return weak->meta.weak && weak->meta.dtype == DT_I64 && dtype_is_integer(t) && t != DT_I64 &&
+           !tensor_concrete(weak);
 }
 
 static status promote_strong(context *c, const op_info *op, tensor *const *in, int nin, dtype *out) {
@@ -74,7 +82,8 @@ static status apply_class(context *c, const op_info *op, tensor *const *in, int 
     }
 }
 
-status op_promote(context *c, const op_info *op, tensor *const *in, int nin, dtype *out, bool *weak) {
+status op_promote(context *c, const op_info *op, tensor *const *in, int nin, dtype *out, dtype *met,
+                  bool *weak) {
     *weak = !has_strong(in, nin);
     if (*weak) {
         *out = DT_I64;
@@ -82,5 +91,6 @@ status op_promote(context *c, const op_info *op, tensor *const *in, int nin, dty
             if (in[i]->meta.dtype == DT_F64) *out = DT_F64;
     } else if (promote_strong(c, op, in, nin, out))
         return c->err.code;
+    *met = *out;
     return apply_class(c, op, in, nin, out, *weak);
 }

@@ -54,7 +54,10 @@ static status fit(session *s, tensor *v, dtype d, const shape *to, span where, v
     value cast = {0};
     cast_attrs a = {.dtype = d};
     status st = error_at(s, where, op_check_fits(s->c, v, d));
-    if (!st) st = run_op(s, OP_cast, &v, 1, &a, where, &cast);
+    if (!st && op_fits_later(v, d))
+        st = run_op(s, OP_fit, &v, 1, &(dtype_attrs){.dtype = d}, where, &cast);
+    else if (!st)
+        st = run_op(s, OP_cast, &v, 1, &a, where, &cast);
     if (!st) st = view(s, OP_expand, cast.tensor, to, where, out);
     value_release(cast);
     return st;

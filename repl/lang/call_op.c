@@ -14,8 +14,9 @@
 #include "repl/lang/eval_errors.h"
 
 /* Rows that serve other rows, or that functions of builtins_*.c stand before. */
-static const op_id hidden[] = {OP_mulz, OP_bits_not, OP_bits_and, OP_bits_or, OP_order,  OP_extent, OP_update,
-                               OP_cast, OP_compress, OP_slice,    OP_full,    OP_arange, OP_rand,   OP_randn};
+static const op_id hidden[] = {OP_mulz,   OP_bits_not, OP_bits_and, OP_bits_or, OP_order,
+                               OP_extent, OP_update,   OP_fit,      OP_cast,    OP_compress,
+                               OP_slice,  OP_full,     OP_arange,   OP_rand,    OP_randn};
 
 static bool is_hidden(op_id id) {
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)

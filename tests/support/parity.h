@@ -1,8 +1,6 @@
 /* parity.h — programs run in every executor must give the same bits: eagerly with one, two and three lanes; with shapes
  * alone the same metas; traced, optimised and run by each tier with one, two and three lanes, at the traced sizes and at
- * others that the guards accept. All NaNs are one.
- *
- * One error is eager alone: that a weak integer does not fit the dtype it meets (E106) takes knowing its value. */
+ * others that the guards accept. All NaNs are one. */
 #ifndef TD_SUPPORT_PARITY_H
 #define TD_SUPPORT_PARITY_H
 

@@ -47,6 +47,18 @@ ROW(cast) {
     return 0;
 }
 
+ROW(fit) {
+    PLAIN;
+    dtype to = (dtype)((const dtype_attrs *)attrs)->dtype;
+    if (dtype_is_float(in->dtype)) return 107;
+    *out = host_new(m, to, &in->shape);
+    for (int64_t i = 0; i < in->count; i++) {
+        host_convert(in, i, out, i);
+        if (host_int(out, i) != host_int(in, i)) return 106;
+    }
+    return 0;
+}
+
 ROW(stop_grad) {
     PLAIN;
     *out = *in;
@@ -412,6 +424,7 @@ ROW(extent) {
 
 static const reference_op rows[] = {
     {"cast", CLASS_NONE, AUTOCAST_KEEP, 0, "weak=false", "1", cast},
+    {"fit", CLASS_NONE, AUTOCAST_KEEP, OP_RAISES, "", "", fit},
     {"stop_grad", CLASS_NONE, AUTOCAST_KEEP, 0, "", "cut", stop_grad},
     {"reshape", CLASS_NONE, AUTOCAST_KEEP, 0, "", "1", reshape},
     {"transpose", CLASS_NONE, AUTOCAST_KEEP, 0, "", "1", transpose},

@@ -171,6 +171,11 @@ static void test_refusals(void **state) {
     script_expect_error("f = freeze(x -> (v -> v + x)); f([1.0])", 505, "a function");
     script_expect_error("def r(x) = r(x); f = freeze(r); f([1.0])", 911, "too deep");
     script_expect_error("f = freeze(x -> x @ ones(3, 2)); f(ones(4, 5))", 101, "x f32[4, 5]");
+    script_expect_error("f = freeze((a, n) -> (a * 2) + n); a = [1, 2] as i8; f(a, 5); f(a, 300)", 106,
+                        "300 does not fit i8\n  f = freeze((a, n) -> (a * 2) + n)");
+    script_expect_error("f = freeze((a, x) -> { b = a; b[0] = shape(x)[0]; b }); a = [1, 2] as i8;"
+                        "f(a, zeros(127)); f(a, zeros(128))",
+                        106, "128 does not fit i8");
     script_expect_error("f = freeze()", 507, "a function or an expression");
 }
 

@@ -111,6 +111,88 @@ static void raises_what_eager_raises(void **state) {
     context_free(c);
 }
 
+/* ---- weak integers that do not fit; x[0] is an i8 or i32 tensor, x[1] a weak integer, known when it runs ---- */
+
+static int weak_added(context *c, tensor *const *x, tensor **out) {
+    out[0] = bkeep(b2(c, OP_add, b2(c, OP_mul, x[0], x[0]), x[1]));
+    return 1;
+}
+
+static int weak_computed(context *c, tensor *const *x, tensor **out) {
+    out[0] = bkeep(b2(c, OP_lt, x[0], b2(c, OP_sub, b2(c, OP_mul, x[1], x[1]), x[1])));
+    return 1;
+}
+
+static int weak_for_nothing(context *c, tensor *const *x, tensor **out) {
+    b3(c, OP_where, b2(c, OP_gt, x[0], x[0]), x[1], x[0]);
+    out[0] = bkeep(b2(c, OP_bits_or, x[0], x[0]));
+    return 1;
+}
+
+static int weak_bits(context *c, tensor *const *x, tensor **out) {
+    out[0] = bkeep(b2(c, OP_bits_and, x[0], x[1]));
+    return 1;
+}
+
+static tensor *weak(context *c, int64_t value) {
+    return tensor_weak_int(c, value);
+}
+
+/* The error of an eager run of `run`; 0 when there is none. */
+static void eager_error(context *c, body_fn run, tensor *const *x, error *e) {
+    tensor *out[BODY_OUTPUTS] = {NULL};
+    scope s;
+    scope_open(c, &s);
+    int n = run(c, x, out);
+    scope_close(c, &s);
+    for (int i = 0; i < n; i++) tensor_release(out[i]);
+    *e = c->err;
+    error_clear(&c->err);
+}
+
+static void check_weak(context *c, body_fn run, dtype t, program *p, int64_t value) {
+    tensor *x[2] = {sample(c, t, 1, (int64_t[]){50}, 1), weak(c, value)}, *out[BODY_OUTPUTS] = {NULL};
+    error want;
+    eager_error(c, run, x, &want);
+    if (!want.code) {
+        assert_true(frozen_matches(c, p, run, x, 2));
+    } else {
+        assert_int_equal(want.number, 106);
+        assert_int_equal(program_run(p, x, 2, out), want.code);
+        assert_int_equal(c->err.number, 106);
+        assert_string_equal(c->err.message, want.message);
+        assert_string_equal(c->err.hint, want.hint);
+        assert_null(out[0]);
+        error_clear(&c->err);
+    }
+    tensor_release(x[0]);
+    tensor_release(x[1]);
+}
+
+static void refuses_weak_integers_that_do_not_fit(void **state) {
+    (void)state;
+    static const body_fn runs[] = {weak_added, weak_computed, weak_for_nothing, weak_bits};
+    static const dtype types[] = {DT_I8, DT_U8, DT_I32, DT_I64};
+    static const int64_t values[] = {5, -1, 127, 128, -128, -129, 255, 256, INT32_MAX, INT32_MAX + 1LL, 16};
+    context *c = context_new(2);
+    for (size_t r = 0; r < sizeof runs / sizeof *runs; r++)
+        for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+            tensor *x[2] = {sample(c, types[t], 1, (int64_t[]){50}, 1), weak(c, 7)};
+            program *p = freeze_body(c, runs[r], x, 2);
+            if (!p) fail_msg("%s", c->err.message);
+            for (int tier = 0; tier < 3; tier++) {
+                if (tier < 2) assert_int_equal(program_set_tier(p, tier ? TIER_C : TIER_TILES), STATUS_OK);
+                if (tier == 2) assert_int_equal(program_emulate(p, 3), STATUS_OK);
+                for (size_t v = 0; v < sizeof values / sizeof *values; v++)
+                    check_weak(c, runs[r], types[t], p, values[v]);
+            }
+            program_free(p);
+            tensor_release(x[0]);
+            tensor_release(x[1]);
+        }
+    context_free(c);
+}
+
 /* ---- interrupts ---- */
 
 static void stops_when_interrupted(void **state) {
@@ -173,9 +255,12 @@ static void survives_failing_allocations(void **state) {
 int main(int argc, char **argv) {
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fuses_rows_into_one_kernel),   cmocka_unit_test(computes_an_exponential_once),
-        cmocka_unit_test(raises_what_eager_raises),     cmocka_unit_test(stops_when_interrupted),
+        cmocka_unit_test(fuses_rows_into_one_kernel),
+        cmocka_unit_test(computes_an_exponential_once),
+        cmocka_unit_test(raises_what_eager_raises),
+        cmocka_unit_test(stops_when_interrupted),
         cmocka_unit_test(survives_failing_allocations),
+        cmocka_unit_test(refuses_weak_integers_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
