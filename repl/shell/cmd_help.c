@@ -28,35 +28,61 @@ const char *help_topic(int i) {
 
 /* ---- lists ---- */
 
-static void pad(text *out, size_t from, size_t width) {
-    for (size_t n = out->length - from; n < width; n++) text_char(out, ' ');
+enum { DOC_COLUMN = 28, FUNCTION_DOC_COLUMN = 38 };
+
+static void pad(text *out, int count) {
+    for (int i = 0; i < count; i++) text_char(out, ' ');
 }
 
-static void list_commands(text *out) {
-    size_t widest = 0;
-    for (int i = 0; i < command_count; i++) {
-        if (!commands[i].name) continue;
-        size_t width = strlen(commands[i].name) + strlen(commands[i].arguments) + 2;
-        if (width > widest) widest = width;
+/* `body`, the first line from `column` on, in lines that end before `width` and begin at `indent`. */
+static void wrap(text *out, const char *body, int column, int indent, int width) {
+    for (bool first = true; *body; first = false) {
+        size_t n = strcspn(body, " ");
+        bool fits = first || column + 1 + (int)n <= width;
+        if (!fits) {
+            text_char(out, '\n');
+            pad(out, column = indent);
+        } else if (!first) {
+            text_char(out, ' ');
+            column++;
+        }
+        text_add_bytes(out, body, n);
+        column += (int)n;
+        body += n;
+        while (*body == ' ') body++;
     }
+    text_char(out, '\n');
+}
+
+/* Ends the line that began at `from` with what it means, beside it or, when it is long, below. */
+static void add_doc(text *out, size_t from, const char *doc, int column, int width) {
+    int used = (int)(out->length - from);
+    if (used + 2 > column) {
+        text_char(out, '\n');
+        used = 0;
+    }
+    pad(out, column - used);
+    wrap(out, doc, column, column, width);
+}
+
+static void list_commands(text *out, int width) {
     for (int i = 0; i < command_count; i++) {
+        size_t from = out->length;
         if (!commands[i].name) {
             text_printf(out, "%s%s\n", i > 0 ? "\n" : "", commands[i].doc);
             continue;
         }
-        size_t from = out->length;
         text_printf(out, "  :%s %s", commands[i].name, commands[i].arguments);
-        pad(out, from, widest + 4);
-        text_printf(out, "%s\n", commands[i].doc);
+        add_doc(out, from, commands[i].doc, DOC_COLUMN, width);
     }
     text_add(out, "\ntopics (:help NAME)\n");
     for (int i = 0; i < TOPICS; i++) {
         size_t from = out->length;
         text_printf(out, "  %s", topics[i].name);
-        pad(out, from, widest + 4);
-        text_printf(out, "%s\n", topics[i].title);
+        add_doc(out, from, topics[i].title, DOC_COLUMN, width);
     }
-    text_add(out, "\nfunctions: :help functions lists them, :help NAME explains one\n");
+    text_char(out, '\n');
+    wrap(out, "functions: :help functions lists them, :help NAME explains one", 0, 0, width);
 }
 
 static void list_commands_as_json(text *out) {
@@ -75,14 +101,18 @@ static void list_commands_as_json(text *out) {
     text_add(out, "]}\n");
 }
 
+typedef struct function_lines {
+    text *out;
+    int width;
+} function_lines;
+
 static bool add_function_line(void *user, const session_function *f) {
-    text *out = user;
-    size_t from = out->length;
-    text_printf(out, "  %s%s%s%s", f->name, f->signature ? "(" : "", f->signature ? f->signature : "",
+    const function_lines *l = user;
+    size_t from = l->out->length;
+    text_printf(l->out, "  %s%s%s%s", f->name, f->signature ? "(" : "", f->signature ? f->signature : "",
                 f->signature ? ")" : "");
-    pad(out, from, 38);
-    text_printf(out, " %s\n", f->doc ? f->doc : "");
-    return !out->failed;
+    add_doc(l->out, from, f->doc ? f->doc : "", FUNCTION_DOC_COLUMN, l->width);
+    return !l->out->failed;
 }
 
 /* ---- one function ---- */
@@ -128,31 +158,14 @@ static const struct {
 #undef ERROR
 };
 
-/* `body` in lines of at most `width` characters. */
-static void wrap(text *out, const char *body, int width) {
-    int column = 0;
-    while (*body) {
-        size_t n = strcspn(body, " ");
-        if (column > 0 && column + 1 + (int)n > width) {
-            text_char(out, '\n');
-            column = 0;
-        }
-        text_add(out, column == 0 ? "  " : " ");
-        column += (int)n + (column == 0 ? 2 : 1);
-        text_add_bytes(out, body, n);
-        body += n;
-        while (*body == ' ') body++;
-    }
-    text_char(out, '\n');
-}
-
 static status explain(shell *sh, int number) {
     for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++) {
         if (explanations[i].number != number) continue;
         text out = {0};
         text_printf(&out, "E%d: %s\n", number, explanations[i].name);
         print_options o = shell_window(sh);
-        wrap(&out, explanations[i].body, o.width < 100 ? o.width : 100);
+        pad(&out, 2);
+        wrap(&out, explanations[i].body, 2, 2, o.width < 100 ? o.width : 100);
         status code = shell_results(sh, &out);
         text_free(&out);
         return code;
@@ -197,7 +210,8 @@ static status help_on(shell *sh, const char *name, text *out) {
         any = true;
     }
     if (strcmp(name, "functions") == 0) {
-        status code = session_each_function(sh->session, add_function_line, out);
+        function_lines lines = {out, shell_window(sh).width};
+        status code = session_each_function(sh->session, add_function_line, &lines);
         if (code != STATUS_OK) return code;
         any = true;
     }
@@ -213,7 +227,7 @@ status cmd_help(shell *sh, const char *args) {
     if (strcmp(args, "--json") == 0 || (*args == '\0' && sh->json))
         list_commands_as_json(&out);
     else if (*args == '\0')
-        list_commands(&out);
+        list_commands(&out, shell_window(sh).width);
     else
         code = help_on(sh, args, &out);
     if (code == STATUS_OK) code = shell_results(sh, &out);

@@ -42,6 +42,10 @@ static status unknown_command(shell *sh, const char *name, size_t length) {
     for (int i = 0; i < command_count && length > 0 && !near; i++)
         if (commands[i].name && strncmp(commands[i].name, name, length < 3 ? length : 3) == 0)
             near = &commands[i];
+    if (!length) {
+        fail(&sh->c->err, STATUS_NAME, 804, "the name of a command stands right behind the `:`");
+        return fail_hint(&sh->c->err, "write, say, :vars; :help lists the commands");
+    }
     fail(&sh->c->err, STATUS_NAME, 804, "there is no command `:%.*s`", (int)(length < 60 ? length : 60),
          name);
     if (near) return fail_hint(&sh->c->err, "did you mean :%s? :help lists the commands", near->name);

@@ -283,6 +283,16 @@ def test_window(program, home):
     t.leave()
 
 
+def test_help_fits_the_window(program, home):
+    for columns in (80, 60, 120):
+        t = Terminal(program, home, size=(24, columns))
+        t.prompt()
+        for command in (":help", ":help functions", "?", ":explain E101"):
+            lines = t.run(command).split("\n")
+            assert max(len(line) for line in lines if " " in line.strip()) <= columns, (columns, lines)
+        equal(t.leave(), 0)
+
+
 def test_start_up_file(program, home):
     folder = home / ".config/tapedeck"
     folder.mkdir(parents=True)
