@@ -31,7 +31,7 @@ static status refuse(checker *k, const ast_node *param, value v, const char *mor
     const ast_node *type = param->child[0];
     const char *content = source_text(s->sources, type->where.source, &length);
     int bytes = content && type->where.end <= length ? (int)(type->where.end - type->where.begin) : 0;
-    const symbol *name = k->f->proto->name;
+    const symbol *name = prototype_name(k->f->proto);
     fail(&s->c->err, STATUS_TYPE, E_ANNOTATION, "%s%s%s should be %.*s and is %s", name ? name->text : "",
          name ? ": " : "", param->text, bytes, content ? content + type->where.begin : "",
          value_describe(v, got, sizeof got));

@@ -71,13 +71,15 @@ status frame_set(session *s, const symbol *name, value v) {
 /* ---- binding arguments to parameters ---- */
 
 static const char *name_of(const function_object *f) {
-    return f->proto->name ? f->proto->name->text : "this function";
+    const symbol *name = prototype_name(f->proto);
+    return name ? name->text : "this function";
 }
 
 static void hint_signature(session *s, const prototype *p) {
     text written = {0};
     prototype_signature(p, s->sources, &written);
-    fail_hint(&s->c->err, "it is %s%s", p->name ? "" : "the function ", text_str(&written));
+    const char *what = p->name ? "" : p->assigned ? p->assigned->text : "the function ";
+    fail_hint(&s->c->err, "it is %s%s", what, text_str(&written));
     text_free(&written);
 }
 

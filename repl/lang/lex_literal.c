@@ -150,7 +150,20 @@ static uint32_t closing_quote(lexer *x) {
     return at < x->end ? at : x->end;
 }
 
+/* Does the quote stand right behind a value, as in x', where no string can begin? */
+static bool behind_value(const lexer *x, const token *t) {
+    const token_list *l = x->list;
+    const token *before = l->count ? &l->items[l->count - 1] : NULL;
+    return before && before->end == t->begin &&
+           (before->kind == TOKEN_NAME || before->kind == TOKEN_RPAREN || before->kind == TOKEN_RBRACKET);
+}
+
 static void fault_open_string(lexer *x, const token *t) {
+    if (behind_value(x, t)) {
+        lex_fault(x, E_STRING_OPEN, t->begin, t->begin + 1, "no string can begin right behind a value");
+        fail_hint(&x->list->fault, "for the transpose, write x.T");
+        return;
+    }
     lex_fault(x, E_STRING_OPEN, t->begin, t->begin + 1, "this string is never closed");
     if (x->line_break)
         fail_operand(&x->list->fault, "the string that opens in line %u spans lines: is its quote missing?",

@@ -26,6 +26,16 @@ static const mistake operators[] = {
     {":=", "write = for an assignment, as a statement of its own"},
     {"=>", "write -> for a function, >= for at least"},
     {"<>", "write != for unequal"},
+    {".^", "write ** for a power; operators go element by element without a point"},
+    {".**", "operators go element by element without a point: x ** y"},
+    {".*", "operators go element by element without a point: x * y"},
+    {"./", "operators go element by element without a point: x / y"},
+    {".+", "operators go element by element without a point: x + y"},
+    {".-", "operators go element by element without a point: x - y"},
+    {".==", "operators go element by element without a point: x == y"},
+    {".<", "operators go element by element without a point: x < y"},
+    {".>", "operators go element by element without a point: x > y"},
+    {".(", "functions go element by element without a point: f(x)"},
     {"^", "write ** for a power"},
 };
 
@@ -93,7 +103,7 @@ static bool starts_with(const lexer *x, const char *word) {
 }
 
 bool lex_mistaken_operator(lexer *x) {
-    if (!strchr("=!*/%@&|^:<", lex_peek(x, 0))) return false;
+    if (!strchr("=!*/%@&|^:<.", lex_peek(x, 0))) return false;
     for (size_t i = 0; i < sizeof operators / sizeof operators[0]; i++) {
         const char *spelled = operators[i].spelled;
         if (!starts_with(x, spelled)) continue;

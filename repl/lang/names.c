@@ -155,6 +155,27 @@ static const struct foreign {
     {"amin", "write min(x, axis=..)"},
     {"average", "write mean(x)"},
     {"manual_seed", "write seed(42)"},
+    {"end", "an index from the end is negative: x[-1], x[1:]; blocks stand in braces"},
+    {"begin", "blocks stand in braces: { .. }; the first element is x[0]"},
+    {"type", "a value shows what it is when it is echoed; x.dtype is the dtype of a tensor"},
+    {"typeof", "a value shows what it is when it is echoed; x.dtype is the dtype of a tensor"},
+    {"isinstance", "parameters say what they take: def f(x: f32[n]) = ..; x.dtype tells a tensor's dtype"},
+    {"str", "print(x) shows a value; strings are not made of numbers"},
+    {"string", "print(x) shows a value; strings are not made of numbers"},
+    {"format", "print(\"x is\", x) shows values; numbers have as many digits as they need"},
+    {"println", "write print(x)"},
+    {"disp", "write print(x), or x alone"},
+    {"fill", "write full(x.shape, 1.0)"},
+    {"fill_", "write full(x.shape, 1.0)"},
+    {"append", "values don't grow: concat((a, b)) joins tensors"},
+    {"push", "values don't grow: concat((a, b)) joins tensors"},
+    {"list", "write (a, b) for a tuple, [1, 2] for a tensor"},
+    {"dict", "write a record: {w: 1, b: 2}"},
+    {"tuple", "write (a, b)"},
+    {"enumerate", "write for i in 0..len(x) { .. x[i] .. }"},
+    {"zip", "write for i in 0..len(x) { .. x[i], y[i] .. }"},
+    {"input", "a program's arguments are the tuple args"},
+    {"open", "load(FILE) reads data, save(x, FILE) writes it"},
     {"random", "write rand(2, 3), randn(2, 3)"},
     {"to", "write x as f32 for another dtype"},
     {"tolist", "a tensor shows its elements as it is; save(x, FILE) writes them"},
@@ -203,6 +224,12 @@ static const char *field_hint(value v, const char *name) {
                : "gradients belong to functions, and are by floats: grad(f)(x as f32)";
 }
 
+/* Can v be the first argument of f, as far as its kind tells? Functions are taken by few. */
+static bool takes(value f, value v) {
+    return !value_callable(v) || (f.kind == VALUE_BUILTIN && strncmp(f.builtin->signature, "f,", 2) == 0) ||
+           (f.kind == VALUE_BUILTIN && strcmp(f.builtin->signature, "f") == 0) || f.kind == VALUE_FUNCTION;
+}
+
 status unknown_field(session *s, value v, const ast_node *n, bool called) {
     char buffer[120];
     error *e = &s->c->err;
@@ -212,7 +239,7 @@ status unknown_field(session *s, value v, const ast_node *n, bool called) {
     const char *hint = field_hint(v, n->text);
     if (hint) {
         fail_hint(e, "%s", hint);
-    } else if (f && value_callable(*f)) {
+    } else if (f && value_callable(*f) && takes(*f, v)) {
         fail_hint(e, "%s is a function: write .%s()", n->text, n->text);
     } else if (v.kind == VALUE_RECORD && v.record->count) {
         text names = {0};

@@ -298,6 +298,8 @@ static bool missing_value(parser *p, const token *t) {
     return true;
 }
 
+#define STRING_HINT "strings are written without letters before them; print(\"x is\", x) shows values"
+
 /* Two values side by side: `print x`, `2 x`, `[1 2]`. */
 static bool touching_values(parser *p, const token *t, want wanted) {
     const token *before = previous(p);
@@ -305,9 +307,16 @@ static bool touching_values(parser *p, const token *t, want wanted) {
     if (hint) return say(p, E_FOREIGN_WORD, t, "this word can't stand between two values", hint);
     if (!before) return false;
     int length = shown(p, t, &begin);
+    if (t->kind == TOKEN_STRING && before->kind == TOKEN_NAME && before->end == t->begin) {
+        mistake(p, E_STATEMENTS_TOUCH, token_span(p, t), "a string can't stand right behind a name");
+        fail_hint(p->e, "%s",
+                  *begin == '\'' && !token_is(p, before, "f") ? "for the transpose, write x.T" : STRING_HINT);
+        return true;
+    }
     if (wanted == WANT_NEXT) {
         mistake(p, E_STATEMENTS_TOUCH, token_span(p, t), "a comma or an operator is missing before `%.*s`",
                 length, begin);
+        fail_hint(p->e, "elements and arguments stand with commas between them: [1, 2, 3]");
         return true;
     }
     if (before->kind == TOKEN_RBRACE)
@@ -382,6 +391,10 @@ static bool misplaced_sign(parser *p, const token *t, want wanted) {
         return misplaced_assign(p, t, wanted);
     case TOKEN_COMMA:
         return misplaced_comma(p, t, wanted);
+    case TOKEN_SEMICOLON:
+        if (wanted != WANT_NEXT) return false;
+        return say(p, E_UNEXPECTED, t, "`;` separates statements, not rows or arguments",
+                   "rows are elements in brackets of their own: [[1, 2], [3, 4]]");
     case TOKEN_QUESTION:
         return say(p, E_UNEXPECTED, t, "`?` stands only in types",
                    "for a choice, write if c { a } else { b }");
@@ -412,8 +425,13 @@ static bool misplaced_word(parser *p, const token *t, want wanted) {
         if (wanted == WANT_VALUE || peek_at(p, 1)->kind != TOKEN_IN) return false;
         return say(p, E_UNEXPECTED, t, "there is no operator `not in`",
                    "for membership, write not any(x == value)");
-    case TOKEN_DEF:
     case TOKEN_FOR:
+        if (wanted == WANT_NEXT)
+            return say(
+                p, E_UNEXPECTED, t, "a loop can't stand within brackets",
+                "write the expression for the whole tensor: arange(n) ** 2; map(f, t) goes over tuples");
+        /* fall through */
+    case TOKEN_DEF:
     case TOKEN_WHILE:
     case TOKEN_BREAK:
     case TOKEN_CONTINUE:

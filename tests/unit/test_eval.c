@@ -135,6 +135,14 @@ static void test_names(void **state) {
     script_expect_error("x = ones(3); x.item()", 202, "leave .item() out");
     script_expect_error("x = ones(3); x.sum", 202, "write .sum()");
     script_expect_error("x = 1; x(2)", 212, "brackets");
+    script_expect_error("x = ones(3); x[1:end]", 201, "x[-1]");
+    script_expect_error("type(3)", 201, "x.dtype");
+    script_expect("f = x -> x; f.shape", "E202 name: a function has no field shape\n"
+                                         "  f = x -> x; f.shape\n"
+                                         "                ^^^^^");
+    script_expect_error("f = x -> x; f.grad", 202, "write .grad()");
+    script_expect_error("f = x -> x; f(1, 2)", 214, "f takes 1 argument, not 2");
+    script_expect_error("f = (x: f32[2]) -> x; f(1)", 216, "f: x should be f32[2]");
     script_expect_error("exit()", 201, ":quit leaves");
     script_expect_error("concat(())", 205, "one tensor or more");
     script_expect_error("cross_entropy(zeros(2, 3), [1.0, 2.0])", 225, "target as i64");
