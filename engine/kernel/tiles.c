@@ -49,6 +49,16 @@ static bool neighbours(const tile_lane *t, int access, const walk *w, int64_t n)
     return how == ACCESS_RUNS && w->index[w->rank - 1] + n <= w->size[w->rank - 1];
 }
 
+bool tiles_neighbours(const tile_lane *t, int access, int64_t n) {
+    walk w = walk_of(t, access);
+    return t->l->accesses[access].shape != ACCESS_STILL && neighbours(t, access, &w, n);
+}
+
+int64_t tiles_first(tile_lane *t, int access) {
+    memset(t->other, 0, sizeof t->other);
+    return walk_of(t, access).start;
+}
+
 /* Visits runs along the last axis: calls for (done, run, at) with the element offset of each run's start. */
 #define EACH_RUN(w, n, body)                                                                                 \
     do {                                                                                                     \

@@ -62,6 +62,11 @@ typedef struct tile_lane {
 /* Executes a list over n elements of the vector. */
 void tiles_execute(tile_lane *t, const tile_list *list, int64_t n);
 
+/* The element that an access has at the lane's first row (and inner index 0, where vectors run along kept axes), and
+ * whether n elements from there on along the vector are neighbours. */
+int64_t tiles_first(tile_lane *t, int access);
+bool tiles_neighbours(const tile_lane *t, int access, int64_t n);
+
 /* Decomposes a row-major index. */
 void tiles_index(int64_t at, const int64_t *size, int rank, int64_t *index);
 

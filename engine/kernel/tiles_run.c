@@ -99,17 +99,51 @@ static void run_elements(tile_lane *t, int64_t begin, int64_t end) {
     }
 }
 
+/* Are the phase's elements sums (or other folds) of columns of buffers, as they lie there? Then there is nothing to
+ * interpret: run_columns passes each row of neighbours on to the accumulators. */
+static bool plain_columns(const tile_lane *t, int phase) {
+    const kernel *k = t->k;
+    const kernel_phase *p = &k->phases[phase];
+    if (t->l->along_inner || k->inner_rank != 1) return false;
+    for (int n = 0; n < p->element_count; n++) {
+        const kernel_instr *i = &k->code[p->elements[n]];
+        if (i->code == K_LOAD && i->slot < 0 && !dtype_is_half(i->dtype)) continue;
+        if (i->code != K_REDUCE || k->code[i->in[0]].code != K_LOAD) return false;
+        if (dtype_compute(i->from) != i->compute || k->code[i->in[0]].level != LEVEL_ELEMENT) return false;
+        if (!tiles_neighbours(t, k->code[i->in[0]].access, t->width)) return false;
+    }
+    return true;
+}
+
+static void run_columns(tile_lane *t, int phase, int64_t begin, int64_t end) {
+    const tile_layout *y = t->layout;
+    for (int n = y->first_reduce[phase]; n < y->first_reduce[phase + 1]; n++) {
+        const tile_reduce *r = &y->reduces[n];
+        int access = t->k->code[t->k->code[r->instr].in[0]].access;
+        const launch_access *a = &t->l->accesses[access];
+        int64_t bytes = (int64_t)a->bytes, step = a->inner[0] * bytes, lane = t->width * (int64_t)r->bytes;
+        const char *from = t->buffers[t->k->accesses[access].value];
+        from += tiles_first(t, access) * bytes;
+        for (int64_t at = begin; at < end; at++)
+            r->fns->columns(t->scratch + r->acc + at % REDUCE_LANES * lane, from + at * step, t->width);
+    }
+}
+
 /* Blocks [begin, end) of a phase; results into the trees, or into the shared partials of a split launch. */
 static void run_blocks(tile_lane *t, int phase, int64_t begin, int64_t end) {
     const kernel_launch *l = t->l;
     const tile_layout *y = t->layout;
     t->phase = phase;
+    bool plain = plain_columns(t, phase);
     for (int64_t b = begin; b < end && !stopped(t); b++) {
         int64_t first = b * REDUCE_BLOCK,
                 last = first + REDUCE_BLOCK < l->length ? first + REDUCE_BLOCK : l->length;
         for (int r = y->first_reduce[phase]; r < y->first_reduce[phase + 1]; r++)
             y->reduces[r].fns->start(t->scratch + y->reduces[r].acc, REDUCE_LANES * t->width);
-        run_elements(t, first, last);
+        if (plain)
+            run_columns(t, phase, first, last);
+        else
+            run_elements(t, first, last);
         for (int n = y->first_reduce[phase]; n < y->first_reduce[phase + 1]; n++) {
             const tile_reduce *r = &y->reduces[n];
             size_t bytes = (size_t)t->width * r->bytes;
