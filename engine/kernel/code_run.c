@@ -10,9 +10,10 @@ static size_t take(size_t *used, size_t bytes) {
 }
 
 /* Room for the struct of a row, with vectors of row values where vectors run along kept axes. */
-static size_t state_bound(const kernel *k, int numbers) {
+static size_t state_bound(const kernel_launch *l, int numbers) {
+    const kernel *k = l->k;
     size_t n = (size_t)k->count, scalars = (size_t)k->access_count + 3 * n + (size_t)numbers + 16;
-    return 8 * scalars + (k->along_inner ? 0 : n * WIDTH * 8);
+    return 8 * scalars + (l->code_inner ? 0 : n * WIDTH * 8);
 }
 
 status launch_prepare_code(kernel_launch *l, const kernel_source *source, const int64_t *values, int lanes,
@@ -22,11 +23,11 @@ status launch_prepare_code(kernel_launch *l, const kernel_source *source, const 
     l->numbers = arena_alloc(memory, numbers * sizeof *l->numbers);
     l->pointers = arena_alloc(memory, (size_t)(k->access_count + 1) * sizeof *l->pointers);
     if (!l->numbers || !l->pointers) return fail_memory(&l->g->c->err, numbers * sizeof *l->numbers);
-    l->code_split = launch_choose_split(l, k->along_inner, k->phase_count == 0 ? STRETCH : WIDTH, lanes);
+    l->code_split = launch_choose_split(l, l->code_inner, k->phase_count == 0 ? STRETCH : WIDTH, lanes);
     bool shared = l->code_split.by_blocks;
     int n = 0;
     for (int i = 0; i < source->number_count; i++) l->numbers[n++] = dim_value(source->numbers[i], values);
-    size_t width = k->along_inner ? 1 : WIDTH, slots = 0;
+    size_t width = l->code_inner ? 1 : WIDTH, slots = 0;
     for (int slot = 0; slot < k->slot_count; slot++)
         for (int i = 0; i < k->count; i++)
             if (k->code[i].slot == slot) {
@@ -38,7 +39,7 @@ status launch_prepare_code(kernel_launch *l, const kernel_source *source, const 
         return STATUS_OK;
     }
     l->code_shared = slots;
-    l->code_state = take(&l->code_shared, state_bound(k, source->number_count));
+    l->code_state = take(&l->code_shared, state_bound(l, source->number_count));
     size_t partial = 0;
     for (int i = 0; i < k->count; i++)
         if (k->code[i].code == K_REDUCE)
@@ -76,7 +77,7 @@ static void run_blocks(void *user, int64_t task, int lane) {
 
 /* As many rows as the kernel computes together from `row` on: it stops at the end of the last axis. */
 static int64_t together(const kernel_launch *l, int64_t row) {
-    if (l->k->along_inner) return 1;
+    if (l->code_inner) return 1;
     int64_t n = l->rows - row < WIDTH ? l->rows - row : WIDTH, rank = l->k->kept_rank;
     if (rank > 1 && n > l->kept[rank - 1] - row % l->kept[rank - 1])
         n = l->kept[rank - 1] - row % l->kept[rank - 1];

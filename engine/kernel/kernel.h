@@ -114,4 +114,8 @@ const char *kernel_make_name(const graph *g, arena *memory, uint32_t id, const u
  * are there; merges axes that all accesses walk as one. */
 status kernel_schedule(const graph *g, kernel *k, arena *memory);
 
+/* Rows may turn out short when it runs: then vectors had better run along the kept axes, many rows at a time, as they do
+ * in *turned, which is k otherwise and gets number `id`. False: the direction is right for all sizes. */
+bool kernel_turns(const kernel *k, uint32_t id, arena *memory, kernel *turned);
+
 #endif

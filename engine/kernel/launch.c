@@ -102,8 +102,9 @@ static status check_empty(const kernel_launch *l) {
     return STATUS_OK;
 }
 
-status launch_prepare(const graph *g, const kernel *k, const kernel_source *source, const int64_t *values,
-                      int lanes, arena *memory, kernel_launch *l) {
+status launch_prepare(const graph *g, const kernel *k, const kernel_source *source,
+                      const kernel_source *turned, const int64_t *values, int lanes, arena *memory,
+                      kernel_launch *l) {
     *l = (kernel_launch){.g = g, .k = k, .rows = 1, .length = 1};
     for (int i = 0; i < k->kept_rank; i++) l->rows *= l->kept[i] = dim_value(k->kept[i], values);
     for (int i = 0; i < k->inner_rank; i++) l->length *= l->inner[i] = dim_value(k->inner[i], values);
@@ -119,11 +120,13 @@ status launch_prepare(const graph *g, const kernel *k, const kernel_source *sour
         if (k->code[i].code == K_SIZE) l->sizes[i] = dim_value(k->code[i].size, values);
     if (check_empty(l)) return g->c->err.code;
     l->along_inner = choose_direction(l);
-    l->tiles_win = k->along_inner && !l->along_inner;
+    l->turned = turned && k->along_inner && !l->along_inner;
+    l->code_inner = k->along_inner && !l->turned;
     bind_accesses(l, values);
     int64_t width = k->phase_count == 0 ? MAP_WIDTH : COLUMN_WIDTH;
     l->split = launch_choose_split(l, l->along_inner, width, lanes);
-    if (source && launch_prepare_code(l, source, values, lanes, memory)) return g->c->err.code;
+    if (source && launch_prepare_code(l, l->turned ? turned : source, values, lanes, memory))
+        return g->c->err.code;
     return tiles_prepare(l, memory);
 }
 

@@ -47,7 +47,7 @@ typedef struct kernel_launch {
     struct tile_layout *layout; /* tiles.c */
 
     /* tier B; numbers is NULL when there is no source */
-    bool tiles_win; /* compiled for long rows, but these are short: tier A takes many at a time */
+    bool turned, code_inner; /* runs the kernel's text for short rows; vectors run along inner axes */
     launch_split code_split;
     size_t code_shared, code_lane, code_state,
         code_partial; /* bytes; the latter two are places in the shared piece */
@@ -57,9 +57,11 @@ typedef struct kernel_launch {
     _Atomic int64_t *faults; /* by instruction: elements on which it must raise; NULL when none can */
 } kernel_launch;
 
-/* k at the sizes `values` (dims_evaluate), for a pool of `lanes`; allocated from memory. `source` may be NULL. */
-status launch_prepare(const graph *g, const kernel *k, const kernel_source *source, const int64_t *values,
-                      int lanes, arena *memory, kernel_launch *out);
+/* k at the sizes `values` (dims_evaluate), for a pool of `lanes`; allocated from memory. `source` may be NULL; `turned`
+ * is the text for short rows where there is one (kernel_turns), or NULL. */
+status launch_prepare(const graph *g, const kernel *k, const kernel_source *source,
+                      const kernel_source *turned, const int64_t *values, int lanes, arena *memory,
+                      kernel_launch *out);
 
 /* Bytes of scratch memory for either tier. */
 size_t launch_scratch(const kernel_launch *l, int lanes);

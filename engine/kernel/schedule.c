@@ -58,6 +58,20 @@ static bool short_rows(const kernel *k) {
     return length < SHORT && k->kept_rank > 0;
 }
 
+bool kernel_turns(const kernel *k, uint32_t id, arena *memory, kernel *turned) {
+    bool known = true;
+    for (int i = 0; i < k->inner_rank; i++) known = known && dim_known(k->inner[i]);
+    if (!k->along_inner || known || k->kept_rank == 0) return false;
+    text name = {0};
+    text_printf(&name, "%s_short", k->name);
+    *turned = *k;
+    turned->along_inner = false;
+    turned->id = id;
+    turned->name = name.failed ? NULL : arena_text(memory, text_str(&name), name.length);
+    text_free(&name);
+    return turned->name != NULL;
+}
+
 /* Vectors run where more accesses of elements have neighbours. */
 static bool inner_is_contiguous(const kernel *k) {
     int inner = 0, kept = 0;

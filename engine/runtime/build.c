@@ -15,8 +15,16 @@ value_id program_result(const program *p, const program_step *s, int i) {
 }
 
 static status make_kernel(program *p, int group, program_step *s) {
+    kernel turned;
     if (lower_group(&p->f, group, (uint32_t)p->kernel_count, &s->k)) return p->c->err.code;
-    return emit_c(p->g, s->k, p->memory, &s->source);
+    if (emit_c(p->g, s->k, p->memory, &s->source)) return p->c->err.code;
+    uint32_t id = (uint32_t)(p->f.order_count + p->turned_count + 1);
+    if (!kernel_turns(s->k, id, p->memory, &turned)) return STATUS_OK;
+    p->turned_count++;
+    s->turned = arena_alloc(p->memory, sizeof turned);
+    if (!s->turned) return out_of_memory(p, sizeof turned);
+    *s->turned = turned;
+    return emit_c(p->g, s->turned, p->memory, &s->turned_source);
 }
 
 static status make_step(program *p, int group, program_step *s) {

@@ -104,7 +104,8 @@ static int64_t product(const int64_t *size, const int64_t *stride, int rank) {
 static status prepare_kernel(const program *p, plan *pl, const program_step *s, plan_step *out) {
     kernel_launch *l = &out->launch;
     int lanes = pool_lanes(p->c->workers);
-    if (launch_prepare(p->g, s->k, s->source.text ? &s->source : NULL, pl->values, lanes, pl->memory, l))
+    if (launch_prepare(p->g, s->k, s->source.text ? &s->source : NULL, s->turned ? &s->turned_source : NULL,
+                       pl->values, lanes, pl->memory, l))
         return p->c->err.code;
     out->flops += (int64_t)(launch_work(l) * (double)l->rows);
     for (int i = 0; i < s->k->access_count; i++) {

@@ -34,6 +34,9 @@ typedef struct program_step {
     kernel_source source; /* of kernels, as C */
     kernel_source cuda;   /* and as CUDA C, made when it is asked for */
     kernel_code code;     /* run is NULL until it is compiled */
+    kernel *turned;       /* k for short rows (kernel_turns); NULL: none */
+    kernel_source turned_source;
+    kernel_code turned_code;
 } program_step;
 
 typedef struct plan_operand {
@@ -68,7 +71,7 @@ struct program {
     arena *memory;
     fusion f;
     program_step *steps;
-    int step_count, kernel_count;
+    int step_count, kernel_count, turned_count;
     program_buffer *buffers; /* by value */
     lower_view *outputs;
     value_id *fresh; /* the values of BUFFER_OUTPUT */

@@ -160,6 +160,17 @@ static void take_storage_back(plan_operand *o, int count) {
     for (int i = 0; i < count; i++) o[i].t->store = NULL;
 }
 
+/* Does the last plan run the text for short rows? */
+static bool turned(const program *p, const program_step *s) {
+    return p->current && p->current->steps[s - p->steps].launch.turned;
+}
+
+/* The code of kernel s; without `run`: it runs in tier A. */
+static kernel_code code_of(const program *p, const program_step *s) {
+    if (p->tier == TIER_TILES) return (kernel_code){0};
+    return turned(p, s) ? s->turned_code : s->code;
+}
+
 /* An epilogue at work. */
 typedef struct epilogue_job {
     program *p;
@@ -198,16 +209,15 @@ static status call_with_epilogue(program *p, int number) {
         if (call_library(p, s, NULL)) return p->c->err.code;
         return emulation_run(p, number);
     }
-    epilogue_job job = {.p = p, .s = s};
-    if (p->tier != TIER_TILES) job.code = p->steps[number].code;
+    epilogue_job job = {.p = p, .s = s, .code = code_of(p, &p->steps[number])};
     if (job.code.run) launch_point(&s->launch, p->address);
     if (call_library(p, s, &(gemm_epilogue){run_epilogue, &job})) return p->c->err.code;
     return launch_check_faults(p->c, &s->launch);
 }
 
 static const char *tier_name(const program *p, const program_step *s) {
-    bool compiled = s->code.run && p->tier != TIER_TILES;
     if (!s->k) return "library";
+    bool compiled = code_of(p, s).run != NULL;
     if (s->operands) return compiled ? "library+C" : "library+tiles";
     return compiled ? "C" : "tiles";
 }
@@ -219,20 +229,19 @@ static void write_event(const program *p, int number, uint64_t begin) {
     bool copies = !s->operands, product = s->operands && n->op == OP_matmul;
     for (int i = 0; copies && i < s->k->count; i++)
         copies = s->k->code[i].code == K_LOAD || s->k->code[i].code == K_STORE;
-    event_write(&p->c->events,
-                (event){.begin = begin,
-                        .end = clock_ticks(),
-                        .name = s->k ? s->k->name : op_table[n->op].name,
-                        .tier = !s->operands && ps->launch.tiles_win ? "tiles" : tier_name(p, s),
-                        .where = n->where,
-                        .graph = p->g->id,
-                        .node = s->number,
-                        .kernel = (uint32_t)number + 1,
-                        .kind = copies    ? EVENT_COPY
-                                : product ? EVENT_GEMM
-                                          : EVENT_KERNEL,
-                        .bytes = ps->bytes,
-                        .flops = ps->flops});
+    event_write(&p->c->events, (event){.begin = begin,
+                                       .end = clock_ticks(),
+                                       .name = s->k ? s->k->name : op_table[n->op].name,
+                                       .tier = tier_name(p, s),
+                                       .where = n->where,
+                                       .graph = p->g->id,
+                                       .node = s->number,
+                                       .kernel = (uint32_t)number + 1,
+                                       .kind = copies    ? EVENT_COPY
+                                               : product ? EVENT_GEMM
+                                                         : EVENT_KERNEL,
+                                       .bytes = ps->bytes,
+                                       .flops = ps->flops});
 }
 
 static status launch(program *p, int number) {
@@ -240,8 +249,8 @@ static status launch(program *p, int number) {
     if (!p->steps[number].k) return call_library(p, s, NULL);
     if (p->steps[number].operands) return call_with_epilogue(p, number);
     if (p->emulation) return emulation_run(p, number);
-    if (p->steps[number].code.run && p->tier != TIER_TILES && !s->launch.tiles_win)
-        return launch_run_code(p->c, &s->launch, p->steps[number].code, p->address, scratch_of(p));
+    kernel_code code = code_of(p, &p->steps[number]);
+    if (code.run) return launch_run_code(p->c, &s->launch, code, p->address, scratch_of(p));
     return launch_run_tiles(p->c, &s->launch, p->address, scratch_of(p));
 }
 
@@ -329,7 +338,7 @@ program_kernel program_kernel_at(const program *p, int i) {
     k.nodes = s->k ? s->k->nodes : &s->number;
     k.node_count = s->k ? s->k->node_count : 1;
     k.tier = tier_name(p, s);
-    k.source_c = s->k ? s->source.text : NULL;
+    k.source_c = !s->k ? NULL : turned(p, s) ? s->turned_source.text : s->source.text;
     k.source_cuda = program_cuda((program *)(uintptr_t)p, i); /* made at the first question */
     return k;
 }

@@ -24,6 +24,7 @@ status program_compile(program *p, bool now) {
         if (!p->steps[i].k) continue;
         text_char(&t, '\n');
         text_add(&t, p->steps[i].source.text);
+        if (p->steps[i].turned) text_add(&t, p->steps[i].turned_source.text);
     }
     if (t.failed)
         fail_memory(&p->c->err, t.length);
@@ -44,6 +45,13 @@ static void find(const program *p, const char *name, const char *suffix, void *f
     memcpy(function, &address, sizeof address);
 }
 
+static void load(const program *p, const kernel *k, kernel_code *out) {
+    kernel_code code = {0};
+    find(p, k->name, "", &code.run);
+    if (k->phase_count > 0) find(p, k->name, "_step", &code.step);
+    if (code.run && (code.step || k->phase_count == 0)) *out = code;
+}
+
 void program_load_code(program *p) {
     if (!p->unit || p->code_loaded || code_unit_state(p->unit) == CODE_WAITING) return;
     p->code_loaded = true;
@@ -51,10 +59,8 @@ void program_load_code(program *p) {
     for (int i = 0; i < p->step_count; i++) {
         program_step *s = &p->steps[i];
         if (!s->k) continue;
-        kernel_code code = {0};
-        find(p, s->k->name, "", &code.run);
-        if (s->k->phase_count > 0) find(p, s->k->name, "_step", &code.step);
-        if (code.run && (code.step || s->k->phase_count == 0)) s->code = code;
+        load(p, s->k, &s->code);
+        if (s->turned) load(p, s->turned, &s->turned_code);
     }
 }
 

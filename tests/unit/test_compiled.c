@@ -209,6 +209,31 @@ static void swaps_in_the_background(void **state) {
     context_free(c);
 }
 
+/* Rows whose length is open have two texts, one for rows that turn out short; both are compiled, one program runs either. */
+static void short_rows_are_compiled(void **state) {
+    (void)state;
+    static const int64_t sizes[][2] = {{64, 10}, {64, 100}, {33, 31}, {31, 31}, {5000, 7}};
+    context *c = context_new(2);
+    tensor *x[BODY_INPUTS];
+    body_fn softmax = bodies[1].run;
+    body_inputs(c, DT_F32, sizes[0], x);
+    program *p = freeze_body(c, softmax, x, BODY_INPUTS);
+    assert_non_null(p);
+    assert_int_equal(program_set_tier(p, TIER_C), STATUS_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (int k = 0; k < BODY_INPUTS; k++) tensor_release(x[k]);
+        body_inputs(c, DT_F32, sizes[i], x);
+        assert_true(frozen_matches(c, p, softmax, x, BODY_INPUTS));
+        bool is_short = sizes[i][0] >= 32 && sizes[i][1] < 32;
+        program_kernel k = program_kernel_at(p, 0);
+        assert_string_equal(k.tier, "C");
+        assert_int_equal(strstr(k.source_c, "_short") != NULL, is_short);
+    }
+    program_free(p);
+    for (int k = 0; k < BODY_INPUTS; k++) tensor_release(x[k]);
+    context_free(c);
+}
+
 static int open_cache(void **state) {
     (void)state;
     strcpy(folder, "/tmp/tapedeck-test-XXXXXX");
@@ -226,10 +251,11 @@ static int remove_cache(void **state) {
 int main(int argc, char **argv) {
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compiles_once),          cmocka_unit_test(replaces_damaged_libraries),
-        cmocka_unit_test(explains_failures),      cmocka_unit_test(works_without_compiler),
-        cmocka_unit_test(refuses_unsafe_folders), cmocka_unit_test(swaps_in_the_background),
-        cmocka_unit_test(matches_eager_f32),      cmocka_unit_test(matches_eager_others),
+        cmocka_unit_test(compiles_once),           cmocka_unit_test(replaces_damaged_libraries),
+        cmocka_unit_test(explains_failures),       cmocka_unit_test(works_without_compiler),
+        cmocka_unit_test(refuses_unsafe_folders),  cmocka_unit_test(swaps_in_the_background),
+        cmocka_unit_test(short_rows_are_compiled), cmocka_unit_test(matches_eager_f32),
+        cmocka_unit_test(matches_eager_others),
     };
     return cmocka_run_group_tests(tests, open_cache, remove_cache);
 }
