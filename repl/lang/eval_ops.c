@@ -147,6 +147,8 @@ static status bad_operands(session *s, ast_op op, value x, value y) {
     if (value_callable(x) || value_callable(y)) fail_hint(e, "call the function first: f(x)");
     if (x.kind == VALUE_NONE || y.kind == VALUE_NONE)
         fail_hint(e, "None is what a block without a value gives");
+    if (x.kind == VALUE_STRING || y.kind == VALUE_STRING)
+        fail_hint(e, "strings join with strings; print(\"x is\", x) shows both");
     if (x.kind == VALUE_TUPLE || y.kind == VALUE_TUPLE) fail_hint(e, "brackets make a tensor: [a, b]");
     return st;
 }

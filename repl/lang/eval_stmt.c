@@ -65,7 +65,8 @@ static status iterations(session *s, value v, int64_t *count) {
     }
     fail(&s->c->err, STATUS_TYPE, E_NOT_ITERABLE, "`for` can't go over %s",
          value_describe(v, buffer, sizeof buffer));
-    return fail_hint(&s->c->err, "a range 0..n, a tuple, or a tensor's first axis");
+    return fail_hint(&s->c->err, v.kind == VALUE_RECORD ? "map(f, r) applies f to each field of a record"
+                                                        : "a range 0..n, a tuple, or a tensor's first axis");
 }
 
 static status iteration(session *s, value v, int64_t i, value *out) {

@@ -279,8 +279,9 @@ static status count_axes(session *s, const meta *m, const index_items *x, int *r
     *rest = m->shape.rank - used;
     if (*rest >= 0 && m->shape.rank + added <= MAX_RANK) return STATUS_OK;
     if (*rest < 0)
-        fail(&s->c->err, STATUS_INDEX, E_INDEX_COUNT, "%d indices into %s, which has %d axes", used,
-             meta_text(s->c->dims, m, buffer, sizeof buffer), m->shape.rank);
+        fail(&s->c->err, STATUS_INDEX, E_INDEX_COUNT, "%d ind%s into %s, which has %d ax%s", used,
+             used == 1 ? "ex" : "ices", meta_text(s->c->dims, m, buffer, sizeof buffer), m->shape.rank,
+             m->shape.rank == 1 ? "is" : "es");
     else
         fail(&s->c->err, STATUS_SHAPE, E_INDEX_COUNT, "a tensor has at most %d axes", MAX_RANK);
     return s->c->err.code;

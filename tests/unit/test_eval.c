@@ -135,6 +135,10 @@ static void test_names(void **state) {
     script_expect_error("x = ones(3); x.item()", 202, "leave .item() out");
     script_expect_error("x = ones(3); x.sum", 202, "write .sum()");
     script_expect_error("x = 1; x(2)", 212, "brackets");
+    script_expect_error("x = 5; x[0]", 323, "1 index into integer, which has 0 axes");
+    script_expect_error("x = ones(3); x[0, 0]", 323, "2 indices into f32[3], which has 1 axis");
+    script_expect_error("\"a\" + 1", 211, "print(");
+    script_expect_error("for v in {a: 1} { }", 219, "map(f, r)");
     script_expect_error("x = ones(3); x[1:end]", 201, "x[-1]");
     script_expect_error("type(3)", 201, "x.dtype");
     script_expect("f = x -> x; f.shape", "E202 name: a function has no field shape\n"
