@@ -102,8 +102,8 @@ status error_at(session *s, span where, status st) {
     return st;
 }
 
-void session_render_error(const session *s, text *out) {
-    source_render_error(out, s->sources, &s->c->err);
+void session_render_error(const session *s, int width, text *out) {
+    source_render_error(out, s->sources, &s->c->err, width);
 }
 
 /* Every name of a tree gets its symbol, so that equal hashes mean equal names from here on. */

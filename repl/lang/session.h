@@ -49,7 +49,7 @@ symbol_table *session_symbols(session *s);
  * call only. Runs do not nest: a command must not call it. On failure the error is in session_context(s)->err
  * until the next run, and session_render_error shows it. */
 status session_run(session *s, const char *name, const char *text, size_t length, const session_host *host);
-void session_render_error(const session *s, text *out);
+void session_render_error(const session *s, int width, text *out);
 
 /* Evaluates the expression in bytes [begin, end) of source `source` (a command's argument) without echo: *out
  * is a new reference. May be called from a command. */

@@ -17,8 +17,9 @@
 
 enum {
     TAB_WIDTH = 4,
-    LINE_WIDTH = 96,    /* columns of source that are shown */
-    BEFORE_SPAN = 40,   /* of a long line: columns kept before the span */
+    MOST_WIDTH = 100, /* of all, if there is so much room */
+    LEAST_WIDTH = 30,
+    MARGINS = 4,        /* the indent, and the mark where the line is cut */
     NOTES_COLUMN = 19,  /* where operands start beside a short line */
     NOTES_GAP = 3,      /* at least so many blanks before them */
     WIDEST_BESIDE = 56, /* beside a line wider than this they go below it */
@@ -106,15 +107,34 @@ static void next_note(text *out, const char **notes) {
     *notes += length + ((*notes)[length] == '\n');
 }
 
-/* The source line, the carets, and the notes beside or below them. */
-static void draw_span(text *out, const marked_line *line, const char *notes) {
-    int first, last, total;
-    measure(line, &first, &last, &total);
-    int from = 0, to = total;
-    if (total > LINE_WIDTH) {
-        from = first > BEFORE_SPAN ? first - BEFORE_SPAN : 0;
-        to = from + LINE_WIDTH < total ? from + LINE_WIDTH : total;
+/* Columns of the longest note. */
+static int longest_note(const char *notes) {
+    int longest = 0;
+    while (*notes) {
+        int columns = 0;
+        for (; *notes && *notes != '\n'; notes++) columns += (*notes & 0xc0) != 0x80;
+        if (columns > longest) longest = columns;
+        notes += *notes == '\n';
     }
+    return longest;
+}
+
+/* The columns [*from, *to) of a line that are shown, so that the span is among them. */
+static void choose_part(int first, int total, int width, int *from, int *to) {
+    int most = width - MARGINS, before = most * 2 / 5;
+    *from = 0;
+    *to = total;
+    if (total <= most) return;
+    *from = first > before ? first - before : 0;
+    if (*from > 0) most -= 2; /* a mark stands there too */
+    *to = *from + most < total ? *from + most : total;
+}
+
+/* The source line, the carets, and the notes beside or below them. */
+static void draw_span(text *out, const marked_line *line, const char *notes, int width_given) {
+    int first, last, total, from, to;
+    measure(line, &first, &last, &total);
+    choose_part(first, total, width_given, &from, &to);
     if (last > to && to > first) last = to;
     text_add(out, "  ");
     int width = from > 0 ? 2 : 0;
@@ -125,7 +145,8 @@ static void draw_span(text *out, const marked_line *line, const char *notes) {
     int caret_end = lead + last - from;
     int notes_at = (width > caret_end ? width : caret_end) + NOTES_GAP;
     if (notes_at < NOTES_COLUMN) notes_at = NOTES_COLUMN;
-    bool beside = notes_at <= WIDEST_BESIDE;
+    bool beside = notes_at <= WIDEST_BESIDE &&
+                  (width_given >= MOST_WIDTH || 2 + notes_at + longest_note(notes) <= width_given);
     if (*notes && beside) repeat(out, ' ', notes_at - width), next_note(out, &notes);
     text_add(out, "\n  ");
     repeat(out, ' ', lead + first - from);
@@ -193,7 +214,28 @@ static void draw_calls(text *out, const source_table *table, const error *e) {
     }
 }
 
-void source_render_error(text *out, const source_table *table, const error *e) {
+/* On one line, or between words on several that fit into `width` columns (0: any number). */
+static void draw_hint(text *out, const char *hint, int width) {
+    static const char head[] = "  hint:";
+    int column = sizeof head - 1;
+    text_add(out, head);
+    for (const char *word = hint; *word;) {
+        size_t length = strcspn(word, " ");
+        if (width && column + 1 + (int)length > width && word != hint) {
+            text_add(out, "\n       ");
+            column = sizeof head - 1;
+        }
+        text_char(out, ' ');
+        text_add_bytes(out, word, length);
+        column += 1 + (int)length;
+        word += length;
+        if (*word) word++;
+    }
+    text_char(out, '\n');
+}
+
+void source_render_error(text *out, const source_table *table, const error *e, int window) {
+    int width = window == 0 || window > MOST_WIDTH ? MOST_WIDTH : window < LEAST_WIDTH ? LEAST_WIDTH : window;
     const char *name = source_name(table, e->where.source);
     if (name)
         text_printf(out, "%s:%u: ", name,
@@ -202,7 +244,7 @@ void source_render_error(text *out, const source_table *table, const error *e) {
     text_printf(out, "%s: %s\n", status_name(e->code), e->message);
     marked_line line;
     if (marked_line_find(table, e->where, &line)) {
-        draw_span(out, &line, e->operands);
+        draw_span(out, &line, e->operands, width);
     } else {
         for (const char *notes = e->operands; *notes;) {
             text_add(out, "  ");
@@ -211,5 +253,5 @@ void source_render_error(text *out, const source_table *table, const error *e) {
         }
     }
     draw_calls(out, table, e);
-    if (e->hint[0]) text_printf(out, "  hint: %s\n", e->hint);
+    if (e->hint[0]) draw_hint(out, e->hint, window);
 }

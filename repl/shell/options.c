@@ -12,7 +12,7 @@ const char options_usage[] =
     "Runs FILE.td, or standard input when it is no terminal, or opens a prompt.\n"
     "\n"
     "  -e STATEMENTS   run them first (may be repeated); without FILE.td nothing else is run\n"
-    "  --json          print each echoed value as one JSON object a line\n"
+    "  --json          print each echoed value as one JSON object a line; errors too, to standard error\n"
     "  --threads N     compute on N threads (default: one per processor)\n"
     "  --no-init       skip the start-up file ${XDG_CONFIG_HOME:-~/.config}/tapedeck/init.td\n"
     "  --help          this text; :help at the prompt explains the commands and functions\n"

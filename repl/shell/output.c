@@ -80,7 +80,7 @@ void shell_show_error(shell *sh) {
     else if (sh->c->err.code == STATUS_INTERRUPT && sh->interactive)
         text_add(&plain, "interrupted\n");
     else
-        session_render_error(sh->session, &plain);
+        session_render_error(sh->session, isatty(STDERR_FILENO) ? shell_window(sh).width : 0, &plain);
     if (plain.failed) { /* no memory even for that: the message itself is in a fixed place */
         fflush(stdout);
         fprintf(stderr, "E%d %s: %s\n", sh->c->err.number, status_name(sh->c->err.code), sh->c->err.message);

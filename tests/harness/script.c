@@ -59,7 +59,7 @@ status script_run(script *p, const char *code) {
     session_host host = {.user = p, .echo = echo, .print = print, .warn = warn};
     text_clear(&p->out);
     status st = session_run(p->s, NULL, code, strlen(code), &host);
-    if (st) session_render_error(p->s, &p->out);
+    if (st) session_render_error(p->s, 0, &p->out);
     return st;
 }
 

@@ -40,7 +40,7 @@ static void done(parsed *x) {
 static void check(const char *content, const char *expected) {
     parsed x = parse_text(content);
     text out = {0};
-    if (x.code) source_render_error(&out, x.table, &x.e);
+    if (x.code) source_render_error(&out, x.table, &x.e, 0);
     for (uint32_t i = 0; x.tree && i < ast_root(x.tree)->count; i++) {
         if (i > 0) text_char(&out, ' ');
         ast_print(&out, ast_root(x.tree)->child[i]);
@@ -56,7 +56,7 @@ static void check_same(const char *content, const char *spelled_out) {
     const char *const contents[2] = {content, spelled_out};
     for (int i = 0; i < 2; i++) {
         parsed x = parse_text(contents[i]);
-        if (x.code) source_render_error(&trees[i], x.table, &x.e);
+        if (x.code) source_render_error(&trees[i], x.table, &x.e, 0);
         assert_string_equal(x.code ? text_str(&trees[i]) : "", "");
         text raw = {0};
         ast_print(&raw, ast_root(x.tree));
@@ -574,7 +574,7 @@ static void survive(const char *content, size_t length) {
         if (x.e.number < 1 || x.e.number > 36) fail_msg("number %d: %s", x.e.number, content);
         if (x.e.where.source != 1 || x.e.where.begin > x.e.where.end || x.e.where.end > length)
             fail_msg("span %u %u: %s", x.e.where.begin, x.e.where.end, content);
-        source_render_error(&out, x.table, &x.e);
+        source_render_error(&out, x.table, &x.e, 0);
     }
     assert_false(out.failed);
     text_free(&out);

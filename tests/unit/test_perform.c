@@ -92,7 +92,7 @@ static void failures_leave_everything(void **state) {
     /* The error marks the place in the command's line. */
     run(s, ":keep w = 2; w = nosuch");
     text shown = {0};
-    session_render_error(s, &shown);
+    session_render_error(s, 0, &shown);
     assert_non_null(strstr(text_str(&shown), ":keep w = 2; w = nosuch"));
     text_free(&shown);
     session_free(s);

@@ -59,7 +59,7 @@ static void check(const char *name, const char *content, uint32_t begin, uint32_
     snprintf(e.operands, sizeof e.operands, "%s", operands);
     if (hint) fail_hint(&e, "%s", hint);
     text out = {0};
-    source_render_error(&out, table, &e);
+    source_render_error(&out, table, &e, 0);
     assert_string_equal(text_str(&out), expected);
     text_free(&out);
     source_table_free(table);
@@ -122,7 +122,7 @@ static void an_error_without_a_place_still_tells_all(void **state) {
     fail_operand(&e, "a.csv");
     fail_hint(&e, "look");
     text out = {0};
-    source_render_error(&out, table, &e);
+    source_render_error(&out, table, &e, 0);
     assert_string_equal(text_str(&out), "file: no such file\n  a.csv\n  hint: look\n");
     text_free(&out);
     source_table_free(table);
@@ -141,13 +141,49 @@ static void long_lines_are_cut_around_the_span(void **state) {
     fail_operand(&e, "below");
     e.where = (span){id, 1000, 1001};
     text out = {0};
-    source_render_error(&out, table, &e);
+    source_render_error(&out, table, &e, 0);
     char *first = strchr(text_str(&out), '\n') + 1, *second = strchr(first, '\n') + 1;
     assert_true(second - first < 120);
     assert_int_equal(strstr(second, "^") - second,
                      strstr(first, "b") - first - 2); /* the ellipsis has 3 bytes */
     assert_non_null(strstr(second, "\n    below\n"));
     text_free(&out);
+    source_table_free(table);
+}
+
+/* Columns of the widest line: characters, all of them narrow here. */
+static int widest(const char *s) {
+    int most = 0;
+    while (*s) {
+        int columns = 0;
+        for (; *s && *s != '\n'; s++) columns += (*s & 0xc0) != 0x80;
+        if (columns > most) most = columns;
+        s += *s == '\n';
+    }
+    return most;
+}
+
+static void the_line_fits_the_window(void **state) {
+    (void)state;
+    char line[201];
+    memset(line, 'a', 200);
+    line[200] = '\0';
+    source_table *table = source_table_new();
+    uint32_t id = source_add(table, NULL, line, 200);
+    for (int width = 30; width <= 120; width += 3) {
+        for (uint32_t begin = 0; begin < 200; begin += 7) {
+            error e = {0};
+            fail(&e, STATUS_NAME, 201, "m");
+            fail_operand(&e, "x f32[3]   w f32[4]");
+            fail_hint(&e, "a hint of several words, which does not fit into a narrow window on one line");
+            e.where = (span){id, begin, begin + 20 < 200 ? begin + 20 : 200};
+            text out = {0};
+            source_render_error(&out, table, &e, width);
+            assert_true(widest(text_str(&out)) <= (width < 100 ? width : 100));
+            assert_non_null(strchr(text_str(&out), '^'));
+            text_free(&out);
+        }
+    }
     source_table_free(table);
 }
 
@@ -175,6 +211,7 @@ int main(void) {
         cmocka_unit_test(spans_at_edges),
         cmocka_unit_test(an_error_without_a_place_still_tells_all),
         cmocka_unit_test(long_lines_are_cut_around_the_span),
+        cmocka_unit_test(the_line_fits_the_window),
         cmocka_unit_test(running_out_of_memory_is_a_zero),
     };
     return cmocka_run_group_tests_name("source", tests, NULL, NULL);

@@ -234,7 +234,7 @@ static void every_slip_tells_the_fix(void **state) {
                     e.message[0] && !strchr(e.message, '\n');
         if (!good) {
             text out = {0};
-            source_render_error(&out, table, &e);
+            source_render_error(&out, table, &e, 0);
             print_error("\"%s\": wanted E%d at `%s` with hint `%s`, got\n%s", s->content, s->number,
                         s->marked, s->hint, code ? text_str(&out) : "no error\n");
             text_free(&out);
