@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { BLOCK = 16, PARALLEL_BYTES = 1 << 20 };
+enum { BLOCK = 16, PARALLEL_BYTES = 1 << 20, TASK_BYTES = PARALLEL_BYTES / 4 };
 
 typedef struct axis {
     int64_t n, to, from;
@@ -186,20 +186,19 @@ static void rows_task(void *user, int64_t task, int lane) {
 }
 
 static void run_box(context *c, box *b, int64_t count) {
-    int64_t bytes = count * (int64_t)b->size;
-    int64_t tasks = bytes / (PARALLEL_BYTES / 4);
-    if (tasks > 64) tasks = 64;
-    if (bytes < PARALLEL_BYTES || !c || pool_lanes(c->workers) == 1) {
+    int64_t bytes = count * (int64_t)b->size, tasks = bytes / TASK_BYTES;
+    if (bytes < PARALLEL_BYTES || !c) {
         copy_planes(b, 0, b->outer);
         return;
     }
     bool rows = b->outer < tasks;
     int64_t n = rows ? b->axis[b->rank - 2].n : b->outer;
+    if (rows) tasks = (tasks + b->outer - 1) / b->outer;
     b->share = (n + tasks - 1) / tasks;
     if (rows) b->share = (b->share + BLOCK - 1) / BLOCK * BLOCK;
     tasks = (n + b->share - 1) / b->share;
     if (!rows) {
-        pool_run(c->workers, tasks, planes_task, b, NULL);
+        pool_run(c->workers, tasks, planes_task, b, &c->interrupt);
         return;
     }
     for (int64_t i = 0, outer = b->outer; i < outer; i++) { /* few planes, one after the other */
@@ -211,12 +210,22 @@ static void run_box(context *c, box *b, int64_t count) {
             one.to += at * b->axis[a].to;
             one.from += at * b->axis[a].from;
         }
-        pool_run(c->workers, tasks, rows_task, &one, NULL);
+        pool_run(c->workers, tasks, rows_task, &one, &c->interrupt);
     }
 }
 
-void copy_strided(context *c, const shape *s, size_t size, void *to, const int64_t *to_stride,
-                  const void *from, const int64_t *from_stride) {
+/* One long run becomes rows for the workers; what is left over is copied at once. */
+static void split_run(box *b, int64_t *count) {
+    int64_t run = PARALLEL_BYTES / 16 / (int64_t)b->size, whole = *count / run * run, step = b->axis[0].from;
+    copy_plane(b->size, b->to + whole * (int64_t)b->size, b->from + whole * step * (int64_t)b->size,
+               (axis){.n = 1}, (axis){.n = *count - whole, .to = 1, .from = step});
+    *count = whole;
+    b->axis[0] = (axis){.n = whole / run, .to = run, .from = run * step};
+    b->axis[b->rank++] = (axis){.n = run, .to = 1, .from = step};
+}
+
+status copy_strided(context *c, const shape *s, size_t size, void *to, const int64_t *to_stride,
+                    const void *from, const int64_t *from_stride) {
     box b = {.size = size, .to = to, .from = from, .outer = 1};
     int64_t count = 1;
     for (int i = 0; i < s->rank; i++) {
@@ -224,20 +233,10 @@ void copy_strided(context *c, const shape *s, size_t size, void *to, const int64
         if (s->size[i] != 1)
             b.axis[b.rank++] = (axis){.n = s->size[i], .to = to_stride[i], .from = from_stride[i]};
     }
-    if (count == 0) return;
+    if (count == 0) return STATUS_OK;
     sort_axes(&b);
     merge_axes(&b);
-    if (b.rank == 1 && b.axis[0].to == 1 && b.axis[0].from == 1 && count * (int64_t)size >= PARALLEL_BYTES) {
-        int64_t run = PARALLEL_BYTES / 16 / (int64_t)size; /* one long run: rows for the workers */
-        int64_t whole = count / run * run;
-        b.axis[0].n = count - whole;
-        size_t done = (size_t)whole * size;
-        if (count > whole)
-            memcpy((char *)to + done, (const char *)from + done, (size_t)(count - whole) * size);
-        count = whole;
-        b.axis[0] = (axis){.n = whole / run, .to = run, .from = run};
-        b.axis[b.rank++] = (axis){.n = run, .to = 1, .from = 1};
-    }
+    if (b.rank == 1 && b.axis[0].to == 1 && count * (int64_t)size >= PARALLEL_BYTES) split_run(&b, &count);
     if (b.rank) find_transposition(&b);
     while (b.rank < 2) { /* unit axes in front */
         memmove(&b.axis[1], &b.axis[0], (size_t)b.rank * sizeof b.axis[0]);
@@ -246,10 +245,22 @@ void copy_strided(context *c, const shape *s, size_t size, void *to, const int64
     }
     for (int i = 0; i < b.rank - 2; i++) b.outer *= b.axis[i].n;
     run_box(c, &b, count);
+    return c && context_interrupted(c) ? c->err.code : STATUS_OK;
 }
 
-void copy_tensor(const tensor *t, void *to) {
+status copy_tensor(const tensor *t, void *to) {
     int64_t stride[MAX_RANK];
     shape_strides(&t->meta.shape, stride);
-    copy_strided(t->c, &t->meta.shape, dtype_size(t->meta.dtype), to, stride, tensor_data(t), t->stride);
+    return copy_strided(t->c, &t->meta.shape, dtype_size(t->meta.dtype), to, stride, tensor_data(t),
+                        t->stride);
+}
+
+tensor *tensor_to_contiguous(tensor *t) {
+    if (tensor_contiguous(t)) return tensor_retain(t);
+    tensor *copy = tensor_new(t->c, t->meta.dtype, &t->meta.shape);
+    if (!copy) return NULL;
+    copy->meta.weak = t->meta.weak;
+    if (!copy_tensor(t, tensor_data(copy))) return copy;
+    tensor_release(copy);
+    return NULL;
 }

@@ -79,13 +79,3 @@ void cast_gradient(gradient_call *k) {
 op_cost cast_cost(const op_call *call) {
     return support_cost(call, support_elements(call->c, &call->out[0]));
 }
-
-tensor *tensor_to_contiguous(tensor *t) {
-    if (tensor_contiguous(t)) return tensor_retain(t);
-    tensor *copy = tensor_new(t->c, t->meta.dtype, &t->meta.shape);
-    if (!copy) return NULL;
-    copy->meta.weak = t->meta.weak;
-    if (!elementwise_copy(t->c, t, copy)) return copy;
-    tensor_release(copy);
-    return NULL;
-}

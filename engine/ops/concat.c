@@ -42,9 +42,9 @@ status concat_eval(op_call *call, tensor **out) {
     char *to = tensor_data(result);
     for (int i = 0; i < call->nin; i++) {
         const tensor *x = call->in[i];
-        copy_strided(c, &x->meta.shape, size, to, result->stride, tensor_data(x), x->stride);
+        if (copy_strided(c, &x->meta.shape, size, to, result->stride, tensor_data(x), x->stride))
+            return c->err.code;
         to += x->meta.shape.size[axis] * result->stride[axis] * (int64_t)size;
-        if (context_interrupted(c)) return c->err.code;
     }
     return STATUS_OK;
 }

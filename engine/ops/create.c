@@ -40,9 +40,8 @@ status full_eval(op_call *call, tensor **out) {
     _Alignas(8) char value[8];
     loops()->cast[x->meta.dtype][result->meta.dtype](tensor_data(x), value, 1);
     int64_t still[MAX_RANK] = {0};
-    copy_strided(call->c, &result->meta.shape, dtype_size(result->meta.dtype), tensor_data(result),
-                 result->stride, value, still);
-    return STATUS_OK;
+    return copy_strided(call->c, &result->meta.shape, dtype_size(result->meta.dtype), tensor_data(result),
+                        result->stride, value, still);
 }
 
 /* The value's share is the sum of g. */
@@ -140,21 +139,40 @@ status one_hot_shape(op_call *call) {
     return STATUS_OK;
 }
 
+typedef struct one_hot_rows {
+    const int64_t *at;
+    int64_t n, classes, share; /* rows, elements of a row, rows of a task */
+    char *out;
+    size_t size;
+    _Alignas(8) char one[8];
+} one_hot_rows;
+
+static void one_hot_task(void *user, int64_t task, int lane) {
+    (void)lane;
+    const one_hot_rows *w = user;
+    int64_t begin = task * w->share, end = begin + w->share < w->n ? begin + w->share : w->n;
+    memset(w->out + (size_t)(begin * w->classes) * w->size, 0,
+           (size_t)((end - begin) * w->classes) * w->size);
+    for (int64_t i = begin; i < end; i++)
+        memcpy(w->out + (size_t)(i * w->classes + w->at[i]) * w->size, w->one, w->size);
+}
+
 status one_hot_eval(op_call *call, tensor **out) {
     context *c = call->c;
     int64_t classes = call->out[0].shape.size[call->out[0].shape.rank - 1];
     tensor *index = index_checked(call, 0, classes, false);
     tensor *result = index ? op_output(call, 0, out) : NULL;
-    if (result) {
+    if (result && classes > 0) {
         dtype t = result->meta.dtype;
-        size_t size = dtype_size(t);
-        _Alignas(8) char one[8];
-        loops()->cast[DT_BOOL][t](&(uint8_t){1}, one, 1);
-        int64_t n = tensor_count(index);
-        const int64_t *at = tensor_data(index);
-        char *data = tensor_data(result);
-        memset(data, 0, (size_t)(n * classes) * size);
-        for (int64_t i = 0; i < n; i++) memcpy(data + (size_t)(i * classes + at[i]) * size, one, size);
+        one_hot_rows w = {.at = tensor_data(index),
+                          .n = tensor_count(index),
+                          .classes = classes,
+                          .share = classes < CREATE_SHARE ? CREATE_SHARE / classes : 1,
+                          .out = tensor_data(result),
+                          .size = dtype_size(t)};
+        loops()->cast[DT_BOOL][t](&(uint8_t){1}, w.one, 1);
+        pool_run(c->workers, (w.n + w.share - 1) / w.share, one_hot_task, &w, &c->interrupt);
+        context_interrupted(c);
     }
     tensor_release(index);
     return c->err.code;

@@ -186,8 +186,9 @@ static tensor *as_rows(tensor *x) {
     int64_t stride[MAX_RANK];
     if (movement_restride(x, &flat, stride)) return tensor_view(x, &flat, stride, x->offset);
     tensor *copy = tensor_new(x->c, x->meta.dtype, &flat);
-    if (copy) copy_tensor(x, tensor_data(copy));
-    return copy;
+    if (!copy || !copy_tensor(x, tensor_data(copy))) return copy;
+    tensor_release(copy);
+    return NULL;
 }
 
 status matmul_eval(op_call *call, tensor **out) {

@@ -22,8 +22,7 @@ static status give_view(op_call *call, tensor **out, const int64_t *stride, int6
         shape_strides(s, packed);
         size_t size = dtype_size(x->meta.dtype);
         const char *from = (const char *)x->store->data + offset * (int64_t)size;
-        copy_strided(c, s, size, tensor_data(out[0]), packed, from, stride);
-        return STATUS_OK;
+        return copy_strided(c, s, size, tensor_data(out[0]), packed, from, stride);
     }
     out[0] = tensor_view(x, s, stride, offset);
     if (!out[0]) return c->err.code;
@@ -125,8 +124,7 @@ status reshape_eval(op_call *call, tensor **out) {
         return give_view(call, out, stride, x->offset);
     tensor *result = op_output(call, 0, out);
     if (!result) return call->c->err.code;
-    copy_tensor(x, tensor_data(result));
-    return STATUS_OK;
+    return copy_tensor(x, tensor_data(result));
 }
 
 void reshape_gradient(gradient_call *k) {

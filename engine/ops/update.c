@@ -33,20 +33,19 @@ status update_shape(op_call *call) {
 }
 
 /* v into the box of the tensor whose element [0, 0, ...] is x's. */
-static void write_box(context *c, const tensor *x, const slice_attrs *a, const tensor *v) {
+static status write_box(context *c, const tensor *x, const slice_attrs *a, const tensor *v) {
     int64_t stride[MAX_RANK] = {0}, offset;
     movement_box_strides(x, a, stride, &offset);
     size_t size = dtype_size(x->meta.dtype);
     char *to = (char *)x->store->data + offset * (int64_t)size;
-    copy_strided(c, &v->meta.shape, size, to, stride, tensor_data(v), v->stride);
+    return copy_strided(c, &v->meta.shape, size, to, stride, tensor_data(v), v->stride);
 }
 
 status update_eval(op_call *call, tensor **out) {
     tensor *result = op_output(call, 0, out);
     if (!result) return call->c->err.code;
-    copy_tensor(call->in[0], tensor_data(result));
-    write_box(call->c, result, call->attrs, call->in[1]);
-    return STATUS_OK;
+    if (copy_tensor(call->in[0], tensor_data(result))) return call->c->err.code;
+    return write_box(call->c, result, call->attrs, call->in[1]);
 }
 
 status tensor_update_in_place(tensor *x, const slice_attrs *a, const tensor *v) {
@@ -57,8 +56,7 @@ status tensor_update_in_place(tensor *x, const slice_attrs *a, const tensor *v) 
                     .attrs = a,
                     .nout = 1};
     if (update_shape(&call)) return x->c->err.code;
-    write_box(x->c, x, a, v);
-    return STATUS_OK;
+    return write_box(x->c, x, a, v);
 }
 
 void update_gradient(gradient_call *k) {

@@ -3,9 +3,8 @@
  * `[..]` stacks equal shapes along a new first axis in the dtype that the elements meet in. Where no tape
  * listens and everything is in memory, the elements' bytes are copied; otherwise reshape and concat do it, so
  * that gradients and graphs see it. */
-#include <string.h>
-
 #include "engine/base/memory.h"
+#include "engine/core/copy.h"
 #include "repl/lang/eval.h"
 #include "repl/lang/eval_errors.h"
 
@@ -179,10 +178,7 @@ static status stack_bytes(session *s, tensor *const *in, size_t count, dtype d, 
     size_t bytes = count ? (size_t)tensor_count(made) / count * dtype_size(d) : 0;
     for (size_t i = 0; i < count; i++) {
         tensor *cast = element_as(s, in[i], d);
-        tensor *flat = cast ? tensor_to_contiguous(cast) : NULL;
-        if (flat && bytes) memcpy((char *)tensor_data(made) + i * bytes, tensor_data(flat), bytes);
-        bool failed = !flat;
-        tensor_release(flat);
+        bool failed = !cast || copy_tensor(cast, (char *)tensor_data(made) + i * bytes);
         tensor_release(cast);
         if (failed) {
             tensor_release(made);

@@ -44,6 +44,7 @@ typedef struct reference_reduction {
     op_autocast autocast;
     bool widens;          /* small integers accumulate in i64 */
     int empty;            /* error number of an empty reduction, 0: it has a value */
+    double flops;         /* of an element */
     const char *gradient; /* "1" or "" */
 } reference_reduction;
 

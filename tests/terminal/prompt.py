@@ -107,6 +107,11 @@ class Terminal:
                     self.raw += os.read(self.fd, 65536).decode(errors="replace")
                 except OSError:
                     pass
+        while select.select([self.fd], [], [], 0)[0]:  # its last words
+            try:
+                self.raw += os.read(self.fd, 65536).decode(errors="replace")
+            except OSError:
+                break
         os.close(self.fd)
         return os.waitstatus_to_exitcode(status)
 

@@ -116,11 +116,78 @@ static void kernels_stop_when_interrupted(void **state) {
     assert_int_equal(mem_live(), 0);
 }
 
+typedef struct big_operands {
+    tensor *x, *flat, *index, *mask;
+} big_operands;
+
+static tensor *call_big(context *c, const big_operands *o, int n) {
+    const shape *s = &o->x->meta.shape;
+    switch (n) {
+    case 0:
+        return op_call2(c, OP_take, o->flat, o->index, NULL);
+    case 1:
+        return op_call3(c, OP_take_add, o->flat, o->index, o->flat, NULL);
+    case 2:
+        return op_call2(c, OP_gather, o->flat, o->index, NULL);
+    case 3:
+        return op_call2(c, OP_compress, o->flat, o->mask, NULL);
+    case 4:
+        return op_call2(c, OP_concat, o->flat, o->flat, NULL);
+    case 5:
+        return op_call1(c, OP_one_hot, o->index, &(one_hot_attrs){.classes = 30, .dtype = DT_F32});
+    case 6:
+        return op_full(c, 1, s, DT_F32);
+    case 7:
+        return op_call1(c, OP_argmax, o->x, &(argmax_attrs){.axis = 0});
+    case 8:
+        return op_call2(c, OP_update, o->flat, o->flat,
+                        &(slice_attrs){{1, {0}}, {1, {tensor_count(o->flat)}}, {1, {1}}});
+    case 9:
+        return op_call1(c, OP_cast, o->x, &(cast_attrs){.dtype = DT_F16});
+    case 10:
+        return random_draw(c, OP_randn, s, DT_F32, NULL);
+    default: {
+        tensor *turned = op_call1(c, OP_transpose, o->x, &(transpose_attrs){{2, {1, 0}}});
+        tensor *flat = turned ? op_reshape(c, turned, &o->flat->meta.shape) : NULL;
+        tensor_release(turned);
+        return flat;
+    }
+    }
+}
+
+/* Ops that move elements, too: with an interrupt pending, none of them is carried out to its end. */
+static void moves_stop_when_interrupted(void **state) {
+    (void)state;
+    enum { CALLS = 12, ROWS = 1200 };
+    context *c = context_new(2);
+    shape s = {.rank = 2, .size = {ROWS, ROWS}}, flat = {.rank = 1, .size = {ROWS * ROWS}};
+    big_operands o = {.x = op_full(c, 0.5, &s, DT_F32), .flat = op_full(c, 2, &flat, DT_F32)};
+    o.index = op_full(c, 7, &flat, DT_I64);
+    o.mask = op_full(c, 1, &flat, DT_BOOL);
+    for (int i = 0; i < CALLS; i++) {
+        tensor *before = call_big(c, &o, i);
+        assert_non_null(before);
+        tensor_release(before);
+        atomic_store(&c->interrupt, 1);
+        assert_null(call_big(c, &o, i));
+        assert_int_equal(c->err.code, STATUS_INTERRUPT);
+        atomic_store(&c->interrupt, 0);
+        error_clear(&c->err);
+    }
+    tensor_release(o.x);
+    tensor_release(o.flat);
+    tensor_release(o.index);
+    tensor_release(o.mask);
+    context_free(c);
+    assert_int_equal(mem_live(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contexts_share_nothing),
         cmocka_unit_test(contexts_run_in_parallel),
         cmocka_unit_test(kernels_stop_when_interrupted),
+        cmocka_unit_test(moves_stop_when_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,8 +289,30 @@ static void test_own_loops(void **state) {
         tensor *x = tensors_fill(c, dtypes[d], 2, (int64_t[]){m, k}, 1);
         tensor *y = tensors_fill(c, dtypes[d], 2, (int64_t[]){k, n}, 2);
         tensor *out = tensors_fill(c, dtypes[d], 2, (int64_t[]){m, n}, 3);
-        gemm_own(dtypes[d], m, n, k, tensor_data(x), k, tensor_data(y), n, tensor_data(out), n);
+        gemm_own(dtypes[d], m, n, k, tensor_data(x), k, tensor_data(y), n, tensor_data(out), n, false);
         for (int64_t at = 0; at < m * n; at++) check_element(x, at / n * k, 1, y, at % n, n, k, out, at);
+        tensor_release(x);
+        tensor_release(y);
+        tensor_release(out);
+    }
+    context_free(c);
+}
+
+/* So deep that a panel is computed in slices of k, each added to the ones before. */
+static void test_deep(void **state) {
+    (void)state;
+    static const struct {
+        dtype t;
+        int64_t m, n, k;
+    } cases[] = {{DT_F32, 64, 128, 135000}, {DT_F64, 33, 130, 251001}, {DT_I32, 40, 40, 70001}};
+    context *c = context_new(2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t m = cases[i].m, n = cases[i].n, k = cases[i].k;
+        tensor *x = tensors_fill(c, cases[i].t, 2, (int64_t[]){m, k}, 1);
+        tensor *y = tensors_fill(c, cases[i].t, 2, (int64_t[]){k, n}, 2);
+        tensor *out = product(x, y);
+        for (int64_t at = 0; at < m * n; at += 1009)
+            check_element(x, at / n * k, 1, y, at % n, n, k, out, at);
         tensor_release(x);
         tensor_release(y);
         tensor_release(out);
@@ -329,9 +351,9 @@ static void test_gradients(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrices),   cmocka_unit_test(test_panels),    cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_dot_is_sum), cmocka_unit_test(test_errors),    cmocka_unit_test(test_epilogue),
-        cmocka_unit_test(test_own_loops),  cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_matrices),   cmocka_unit_test(test_panels), cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_dot_is_sum), cmocka_unit_test(test_errors), cmocka_unit_test(test_epilogue),
+        cmocka_unit_test(test_own_loops),  cmocka_unit_test(test_deep),   cmocka_unit_test(test_gradients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

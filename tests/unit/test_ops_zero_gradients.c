@@ -104,6 +104,8 @@ static void cells_are_as_referenced(void **state) {
         if (e && op->kind != e->kind) failures_add(&b.failures, "%s: another kind of row", op->name);
         if (e && (op->flops_per_element < e->flops_low || op->flops_per_element > e->flops_high))
             failures_add(&b.failures, "%s: %g flops are not believable", op->name, op->flops_per_element);
+        if (r && op->flops_per_element != r->flops)
+            failures_add(&b.failures, "%s: %g flops, not %g", op->name, op->flops_per_element, r->flops);
         if (o && op->flags != o->flags)
             failures_add(&b.failures, "%s: other flags than its reference", op->name);
         if (o) check_defaults(&b, op, o);

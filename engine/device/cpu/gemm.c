@@ -20,10 +20,12 @@ enum {
     PANEL_COLS = 256, /* product, 512 x 256 ones 11 % (1024 cubed, f32) */
     MIN_ROWS = 64,
     MIN_COLS = 128,
-    PANELS = 8,                 /* so many may run at once */
-    PANEL_PRODUCTS = 1 << 23,   /* a panel is not cut further below this */
-    TASK_PRODUCTS = 1 << 18,    /* small matrices of a batch share a task */
-    PARALLEL_PRODUCTS = 1 << 20 /* below, waking workers costs more than it gains */
+    PANELS = 8,                  /* so many may run at once */
+    PANEL_PRODUCTS = 1 << 23,    /* a panel is not cut further below this */
+    TASK_PRODUCTS = 1 << 18,     /* small matrices of a batch share a task */
+    PARALLEL_PRODUCTS = 1 << 20, /* below, waking workers costs more than it gains */
+    SLICE_PRODUCTS = 1 << 29,    /* between two looks at the interrupt flag: 20 ms or so of BLAS, */
+    OWN_SLICE_PRODUCTS = 1 << 25 /* and of own loops */
 };
 
 /* One side of the product as BLAS takes it. */
@@ -153,21 +155,39 @@ static blas_side blas_view(const side *s, const char *data, int64_t all_rows, in
     return (blas_side){data, BLAS_TRANS, (int)(all_cols == 1 ? all_rows : s->col)};
 }
 
-static void multiply(const product *p, const char *a, const char *b, void *c, int64_t c_row, int64_t rows,
-                     int64_t cols) {
+/* The products of k in [begin, end) of a panel; from the second slice on, they are added. */
+static void multiply_slice(const product *p, const char *a, const char *b, void *c, int64_t c_row,
+                           int64_t rows, int64_t cols, int64_t begin, int64_t end) {
     const gemm *g = p->g;
+    int64_t size = (int64_t)dtype_size(p->t);
+    a += begin * p->a.col * size;
+    b += begin * p->b.row * size;
     if (!p->blas) {
-        gemm_own(p->t, rows, cols, g->k, a, p->a.row, b, p->b.row, c, c_row);
+        gemm_own(p->t, rows, cols, end - begin, a, p->a.row, b, p->b.row, c, c_row, begin > 0);
         return;
     }
     blas_side x = blas_view(&p->a, a, g->m, g->k), y = blas_view(&p->b, b, g->k, g->n);
-    int m = (int)rows, n = (int)cols, k = (int)g->k, ldc = (int)c_row;
+    int m = (int)rows, n = (int)cols, k = (int)(end - begin), ldc = (int)c_row;
+    double beta = begin > 0 ? 1 : 0;
     if (p->t == DT_F32)
-        p->blas->sgemm(BLAS_ROW_MAJOR, x.trans, y.trans, m, n, k, 1.0F, x.data, x.ld, y.data, y.ld, 0.0F, c,
-                       ldc);
+        p->blas->sgemm(BLAS_ROW_MAJOR, x.trans, y.trans, m, n, k, 1.0F, x.data, x.ld, y.data, y.ld,
+                       (float)beta, c, ldc);
     else
-        p->blas->dgemm(BLAS_ROW_MAJOR, x.trans, y.trans, m, n, k, 1.0, x.data, x.ld, y.data, y.ld, 0.0, c,
+        p->blas->dgemm(BLAS_ROW_MAJOR, x.trans, y.trans, m, n, k, 1.0, x.data, x.ld, y.data, y.ld, beta, c,
                        ldc);
+}
+
+/* A panel, in slices of k that depend on sizes alone, so that an interrupt need not wait for all of a deep one. */
+static void multiply(const product *p, const char *a, const char *b, void *c, int64_t c_row, int64_t rows,
+                     int64_t cols) {
+    int64_t k = p->g->k, most = p->blas ? SLICE_PRODUCTS : OWN_SLICE_PRODUCTS;
+    double slices = (double)rows * (double)cols * (double)k / (double)most;
+    int64_t depth = slices < 2 ? k : ceil_div(k, (int64_t)slices);
+    for (int64_t begin = 0; begin < k; begin += depth) {
+        int64_t end = begin + depth < k ? begin + depth : k;
+        multiply_slice(p, a, b, c, c_row, rows, cols, begin, end);
+        if (atomic_load_explicit(&p->c->interrupt, memory_order_relaxed)) return;
+    }
 }
 
 void gemm_finish(const gemm *g, int64_t index, int64_t row, int64_t rows, int64_t col, int64_t cols,

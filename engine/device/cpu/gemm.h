@@ -24,8 +24,8 @@ void gemm_finish(const gemm *g, int64_t index, int64_t row, int64_t rows, int64_
 status gemv_run(context *c, const gemm *g);
 
 /* A panel of C = A @ B by own loops, for integers (wrapping) and for floats where there is no BLAS; all row-major with
- * the given row strides. t is not a half. */
+ * the given row strides. `add`: onto what C holds. t is not a half. */
 void gemm_own(dtype t, int64_t m, int64_t n, int64_t k, const void *a, int64_t a_row, const void *b,
-              int64_t b_row, void *c, int64_t c_row);
+              int64_t b_row, void *c, int64_t c_row, bool add);
 
 #endif

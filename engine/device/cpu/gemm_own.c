@@ -9,8 +9,8 @@ enum { K_BLOCK = 128, N_BLOCK = 256 };
 /* Rows of C take K_BLOCK rows of B, N_BLOCK wide, which stay in L1 or L2. U: the type that computes. */
 #define OWN(T, U)                                                                                            \
     static void own_##T(int64_t m, int64_t n, int64_t k, const T *a, int64_t a_row, const T *b,              \
-                        int64_t b_row, T *c, int64_t c_row) {                                                \
-        for (int64_t i = 0; i < m; i++) memset(c + i * c_row, 0, (size_t)n * sizeof(T));                     \
+                        int64_t b_row, T *c, int64_t c_row, bool add) {                                      \
+        for (int64_t i = 0; !add && i < m; i++) memset(c + i * c_row, 0, (size_t)n * sizeof(T));             \
         for (int64_t j0 = 0; j0 < n; j0 += N_BLOCK)                                                          \
             for (int64_t l0 = 0; l0 < k; l0 += K_BLOCK) {                                                    \
                 int64_t width = n - j0 < N_BLOCK ? n - j0 : N_BLOCK,                                         \
@@ -32,21 +32,21 @@ OWN(int32_t, uint32_t)
 OWN(uint8_t, uint32_t)
 
 void gemm_own(dtype t, int64_t m, int64_t n, int64_t k, const void *a, int64_t a_row, const void *b,
-              int64_t b_row, void *c, int64_t c_row) {
+              int64_t b_row, void *c, int64_t c_row, bool add) {
     switch (t) {
     case DT_F32:
-        own_float(m, n, k, a, a_row, b, b_row, c, c_row);
+        own_float(m, n, k, a, a_row, b, b_row, c, c_row, add);
         return;
     case DT_F64:
-        own_double(m, n, k, a, a_row, b, b_row, c, c_row);
+        own_double(m, n, k, a, a_row, b, b_row, c, c_row, add);
         return;
     case DT_I64:
-        own_int64_t(m, n, k, a, a_row, b, b_row, c, c_row);
+        own_int64_t(m, n, k, a, a_row, b, b_row, c, c_row, add);
         return;
     case DT_I32:
-        own_int32_t(m, n, k, a, a_row, b, b_row, c, c_row);
+        own_int32_t(m, n, k, a, a_row, b, b_row, c, c_row, add);
         return;
     default: /* u8 and i8: the same bits */
-        own_uint8_t(m, n, k, a, a_row, b, b_row, c, c_row);
+        own_uint8_t(m, n, k, a, a_row, b, b_row, c, c_row, add);
     }
 }
