@@ -42,10 +42,11 @@ static void put_head(const recording *r, text *out) {
     text_printf(out, ",\"lost_events\":%llu},\n\"traceEvents\":[\n", (unsigned long long)r->lost_total);
     text_add(out,
              "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"tid\":0,\"args\":{\"name\":\"tapedeck\"}}");
+    char name[24];
     for (int lane = 0; lane < r->lanes; lane++) {
         text_printf(
             out, ",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,\"args\":{\"name\":", lane);
-        text_printf(out, lane ? "\"lane %d\"" : "\"lane 0 (main)\"", lane);
+        text_printf(out, "\"%s%s\"", recording_lane_name(r, lane, name), lane ? "" : " (main)");
         text_printf(out, ",\"lost_events\":%llu}}", (unsigned long long)r->lost[lane]);
         text_printf(out, ",\n{\"name\":\"thread_sort_index\",\"ph\":\"M\",\"pid\":1,\"tid\":%d,", lane);
         text_printf(out, "\"args\":{\"sort_index\":%d}}", lane);

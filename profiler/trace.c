@@ -4,6 +4,7 @@
  * come from one pass over the sorted events with a stack per lane; nothing recurses. */
 #include "profiler/trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,14 @@ typedef struct place_texts {
 const char *recording_kind_name(event_kind kind) {
     static const char *const names[] = {"op", "kernel", "matmul", "copy", "compile", "span"};
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "?";
+}
+
+const char *recording_lane_name(const recording *r, int lane, char *out) {
+    if (lane == r->compiler)
+        snprintf(out, 24, "compile");
+    else
+        snprintf(out, 24, "lane %d", lane);
+    return out;
 }
 
 /* A lasting copy of `length` bytes of text, the same pointer for the same text; NULL when out of memory. */
@@ -88,6 +97,7 @@ recording *recording_new(int lanes, const char *title) {
     }
     r->memory = memory;
     r->lanes = lanes > 0 ? lanes : 1;
+    r->compiler = -1;
     r->lost = arena_alloc(memory, (size_t)r->lanes * sizeof *r->lost);
     r->title = title && *title ? arena_text(memory, title, strlen(title)) : "";
     if (r->lost && r->title) return r;
@@ -190,15 +200,17 @@ status recording_collect(const event_sink *sink, const source_finder *finder, co
                          recording **out, error *e) {
     *out = NULL;
     size_t count = 0;
-    for (int lane = 0; lane < sink->lanes; lane++) count += sink->rings[lane].count;
-    recording *r = recording_new(sink->lanes, title);
+    int lanes = sink->lanes + (sink->lanes && sink->rings[sink->lanes].count > 0);
+    for (int lane = 0; lane < lanes; lane++) count += sink->rings[lane].count;
+    recording *r = recording_new(lanes, title);
     if (!r || !reserve(r, count ? count : 1)) {
         recording_free(r);
         return fail_memory(e, count * sizeof(recorded));
     }
     interner in = {.memory = r->memory};
     bool fine = true;
-    for (int lane = 0; fine && lane < sink->lanes; lane++) {
+    if (lanes > sink->lanes) r->compiler = sink->lanes;
+    for (int lane = 0; fine && lane < lanes; lane++) {
         const event_ring *ring = &sink->rings[lane];
         r->lost[lane] = ring->lost;
         for (uint32_t i = 0; fine && i < ring->count; i++)

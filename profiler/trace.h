@@ -44,6 +44,7 @@ typedef struct recording {
     recorded *events; /* by begin; of two that begin together, the longer first */
     uint32_t count, capacity;
     int lanes;
+    int compiler;   /* the lane whose events are compilations, the last; -1: there were none */
     uint64_t *lost; /* per lane: events that found their ring full */
     uint64_t lost_total;
     int64_t wall;      /* ns from beginning to end */
@@ -54,6 +55,8 @@ typedef struct recording {
     int run, runs; /* this is run number `run` of `runs`; 0 of 0 when not repeated */
 } recording;
 
+/* "lane 2", or "compile"; writes into out[24] and returns it. */
+const char *recording_lane_name(const recording *r, int lane, char *out);
 /* "op", "kernel", "matmul", ... */
 const char *recording_kind_name(event_kind kind);
 

@@ -15,18 +15,26 @@ status profile_begin(context *c) {
         return fail(&c->err, STATUS_VALUE, 701,
                     "a recording is already running; end it before starting another");
     int lanes = pool_lanes(c->workers);
-    return event_sink_start(&c->events, lanes, ring_capacity(lanes), &c->err);
+    if (event_sink_start(&c->events, lanes, ring_capacity(lanes), &c->err)) return c->err.code;
+    pool_set_watch(c->workers, event_of_lane, &c->events);
+    return STATUS_OK;
+}
+
+static void stop(context *c) {
+    pool_set_watch(c->workers, NULL, NULL);
+    event_sink_stop(&c->events);
 }
 
 status profile_end(context *c, const source_finder *finder, const char *title, recording **out) {
     *out = NULL;
-    event_sink_stop(&c->events);
+    program_write_compilations(c);
+    stop(c);
     status s = recording_collect(&c->events, finder, title, out, &c->err);
     event_sink_free(&c->events);
     return s;
 }
 
 void profile_abandon(context *c) {
-    event_sink_stop(&c->events);
+    stop(c);
     event_sink_free(&c->events);
 }

@@ -139,7 +139,7 @@ static void draw_labels(const timeline_view *v, timeline_cells *c, int line, int
     for (int lane = 0; left && lane < v->of->lanes; lane++) {
         int row = v->first_row[lane] - top;
         char label[24];
-        snprintf(label, sizeof label, "lane %d", lane);
+        recording_lane_name(v->of, lane, label);
         /* The label stands at the lane's first row, or at the top when that is out of sight. */
         if (row < 0 && v->first_row[lane + 1] > top) row = 0;
         if (row >= 0 && row < count) put(c, line + row, 0, left - 1, label, STYLE_HEAD);

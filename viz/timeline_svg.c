@@ -110,11 +110,13 @@ static void put_bar(const timeline_view *v, const recorded *e, double y, text *o
 static void put_lane(const timeline_view *v, int lane, double y, text *out) {
     int rows = v->first_row[lane + 1] - v->first_row[lane];
     double drawn[TIMELINE_DEPTH] = {0};
+    char label[24];
     text_printf(out,
                 "<rect class=\"lane\" x=\"%d\" y=\"%.0f\" width=\"%d\" height=\"%d\"/>\n<text "
                 "class=\"label\" x=\"%d\" "
-                "y=\"%.0f\">lane %d</text>\n",
-                LEFT, y, RIGHT - LEFT, rows * ROW + 2, LEFT - 10, y + 16, lane);
+                "y=\"%.0f\">%s</text>\n",
+                LEFT, y, RIGHT - LEFT, rows * ROW + 2, LEFT - 10, y + 16,
+                recording_lane_name(v->of, lane, label));
     for (uint32_t i = 0; i < v->of->count && !out->failed; i++) {
         const recorded *e = &v->of->events[i];
         if (e->lane != lane || (double)e->end < v->from || (double)e->begin > v->to) continue;

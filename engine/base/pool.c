@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "engine/base/clock.h"
 #include "engine/base/memory.h"
 
 enum { SPINS = 2000, MAX_LANES = 256 };
@@ -33,15 +34,20 @@ struct pool {
     pool_task task;
     void *user;
     const atomic_int *stop;
+    pool_watch watch;
+    void *watcher;
 };
 
 static void work(pool *p, int lane) {
-    for (;;) {
+    uint64_t begin = p->watch ? clock_ticks() : 0;
+    bool took_part = false;
+    for (;; took_part = true) {
         int64_t i = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
-        if (i >= p->count) return;
-        if (p->stop && atomic_load_explicit(p->stop, memory_order_relaxed)) return;
+        if (i >= p->count) break;
+        if (p->stop && atomic_load_explicit(p->stop, memory_order_relaxed)) break;
         p->task(p->user, i, lane);
     }
+    if (p->watch && took_part) p->watch(p->watcher, lane, begin, clock_ticks());
 }
 
 static inline void pause_briefly(void) {
@@ -127,6 +133,11 @@ void pool_free(pool *p) {
     pthread_cond_destroy(&p->wake);
     mem_free(p->workers);
     mem_free(p);
+}
+
+void pool_set_watch(pool *p, pool_watch watch, void *user) {
+    p->watch = watch;
+    p->watcher = user;
 }
 
 int pool_lanes(const pool *p) {

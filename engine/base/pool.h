@@ -21,6 +21,11 @@ pool *pool_new(int lanes);
 void pool_free(pool *p); /* joins the workers */
 int pool_lanes(const pool *p);
 
+/* Called by each lane that took part in a loop, with the ticks (clock.h) between which it did. NULL: by none. Set between
+ * loops. */
+typedef void (*pool_watch)(void *user, int lane, uint64_t begin, uint64_t end);
+void pool_set_watch(pool *p, pool_watch watch, void *user);
+
 /* Runs task(user, 0) .. task(user, count - 1) and returns when all are done. When `stop` is not NULL and
  * becomes non-zero, tasks not yet started are skipped. One caller at a time. */
 void pool_run(pool *p, int64_t count, pool_task task, void *user, const atomic_int *stop);

@@ -21,6 +21,9 @@ static status run_eager(op_call *call, tensor **out) {
         return fail_hint(&c->err, "don't keep values of a frozen function outside of it");
     }
     uint64_t begin = c->events.on ? clock_ticks() : 0;
+    if (c->events.on)
+        event_label(&c->events,
+                    (event){.name = call->op->name, .tier = "eager", .where = c->here, .kind = EVENT_OP});
     if (call->op->eval(call, out)) {
         for (int i = 0; i < call->nout; i++) { /* what was allocated before the failure */
             tensor_release(out[i]);

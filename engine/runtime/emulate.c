@@ -43,7 +43,7 @@ static status compile(program *p, struct emulation *m) {
     if (t.failed)
         fail_memory(&p->c->err, t.length);
     else
-        m->unit = code_unit_new(cache, t.data, true, &p->c->err);
+        m->unit = code_unit_new(cache, t.data, true, (event){.graph = p->g->id}, &p->c->err);
     text_free(&t);
     if (!m->unit) return p->c->err.code;
     if (code_unit_state(m->unit) != CODE_READY)

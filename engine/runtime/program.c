@@ -222,26 +222,32 @@ static const char *tier_name(const program *p, const program_step *s) {
     return compiled ? "C" : "tiles";
 }
 
-static void write_event(const program *p, int number, uint64_t begin) {
+/* The event of step `number`, without times and work. */
+static event event_of(const program *p, int number) {
     const program_step *s = &p->steps[number];
-    const plan_step *ps = &p->current->steps[number];
     const node *n = &p->g->nodes[s->number];
     bool copies = !s->operands, product = s->operands && n->op == OP_matmul;
     for (int i = 0; copies && i < s->k->count; i++)
         copies = s->k->code[i].code == K_LOAD || s->k->code[i].code == K_STORE;
-    event_write(&p->c->events, (event){.begin = begin,
-                                       .end = clock_ticks(),
-                                       .name = s->k ? s->k->name : op_table[n->op].name,
-                                       .tier = tier_name(p, s),
-                                       .where = n->where,
-                                       .graph = p->g->id,
-                                       .node = s->number,
-                                       .kernel = (uint32_t)number + 1,
-                                       .kind = copies    ? EVENT_COPY
-                                               : product ? EVENT_GEMM
-                                                         : EVENT_KERNEL,
-                                       .bytes = ps->bytes,
-                                       .flops = ps->flops});
+    return (event){.name = s->k ? s->k->name : op_table[n->op].name,
+                   .tier = tier_name(p, s),
+                   .where = n->where,
+                   .graph = p->g->id,
+                   .node = s->number,
+                   .kernel = (uint32_t)number + 1,
+                   .kind = copies    ? EVENT_COPY
+                           : product ? EVENT_GEMM
+                                     : EVENT_KERNEL};
+}
+
+static void write_event(const program *p, int number, uint64_t begin) {
+    const plan_step *ps = &p->current->steps[number];
+    event e = event_of(p, number);
+    e.begin = begin;
+    e.end = clock_ticks();
+    e.bytes = ps->bytes;
+    e.flops = ps->flops;
+    event_write(&p->c->events, e);
 }
 
 static status launch(program *p, int number) {
@@ -259,6 +265,7 @@ static status launch_all(program *p) {
     for (int i = 0; i < p->step_count; i++) {
         uint64_t begin = c->events.on ? clock_ticks() : 0;
         if (context_interrupted(c)) return c->err.code;
+        if (c->events.on) event_label(&c->events, event_of(p, i));
         if (launch(p, i)) {
             if (!c->err.where.source) c->err.where = p->g->nodes[p->steps[i].number].where;
             return c->err.code;

@@ -30,6 +30,9 @@ status program_set_tier(program *p, program_tier tier);
 /* Blocks until background compilation of p has finished or failed. */
 void program_wait(program *p);
 
+/* Writes an event for each compilation that ended since c's sink was started. Called before the sink stops. */
+void program_write_compilations(context *c);
+
 /* What was made of it, for :source, :graph and reports: kernel k computes nodes of the graph; library calls
  * count as kernels of one node. */
 typedef struct program_kernel {

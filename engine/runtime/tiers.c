@@ -29,7 +29,8 @@ status program_compile(program *p, bool now) {
     if (t.failed)
         fail_memory(&p->c->err, t.length);
     else
-        p->unit = code_unit_new(cache, t.data, now, &p->c->err);
+        p->unit =
+            code_unit_new(cache, t.data, now, (event){.graph = p->g->id, .where = p->c->here}, &p->c->err);
     text_free(&t);
     return p->unit ? STATUS_OK : p->c->err.code;
 }
@@ -62,6 +63,10 @@ void program_load_code(program *p) {
         load(p, s->k, &s->code);
         if (s->turned) load(p, s->turned, &s->turned_code);
     }
+}
+
+void program_write_compilations(context *c) {
+    if (c->code && c->events.on) code_cache_write_events(c->code, &c->events);
 }
 
 status program_set_tier(program *p, program_tier tier) {

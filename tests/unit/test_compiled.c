@@ -66,7 +66,7 @@ static void check_answer(code_unit *u, bool cached) {
 }
 
 static code_unit *compile(context *c, const char *code, bool now) {
-    return code_unit_new(code_cache_of(c), code, now, &c->err);
+    return code_unit_new(code_cache_of(c), code, now, (event){0}, &c->err);
 }
 
 static void compiles_once(void **state) {

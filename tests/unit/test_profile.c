@@ -5,10 +5,12 @@
 #include "tests/harness/check.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "profiler/calibration.h"
+#include "profiler/chrome.h"
 #include "profiler/predict.h"
 #include "profiler/report.h"
 #include "profiler/tracer.h"
@@ -44,6 +46,11 @@ static const recorded *event_named(const recording *r, const char *name) {
     for (uint32_t i = 0; i < r->count; i++)
         if (strcmp(r->events[i].name, name) == 0) return &r->events[i];
     return NULL;
+}
+
+static int square_sum(context *c, tensor *const *x, tensor **out) {
+    out[0] = bkeep(breduce(c, OP_sum, b1(c, OP_exp, b2(c, OP_mul, x[0], x[0])), 0, false));
+    return 1;
 }
 
 static void records_eager_ops(void **state) {
@@ -237,11 +244,158 @@ static void measures_the_machine(void **state) {
     context_free(c);
 }
 
+/* ---- lanes and compilations ---- */
+
+/* Tasks that wait for each other, so that each lane has one. */
+typedef struct meeting {
+    atomic_int here;
+    int all;
+} meeting;
+
+static void meet(void *user, int64_t task, int lane) {
+    meeting *m = user;
+    (void)task;
+    (void)lane;
+    atomic_fetch_add(&m->here, 1);
+    while (atomic_load(&m->here) < m->all) sched_yield();
+}
+
+static void lanes_write_their_parts(void **state) {
+    (void)state;
+    context *c = context_new(3);
+    meeting m = {.all = 3};
+    assert_int_equal(profile_begin(c), STATUS_OK);
+    for (int round = 0; round < 2; round++) { /* the second has no label: nobody writes */
+        atomic_store(&m.here, 0);
+        uint64_t begin = clock_ticks();
+        if (!round)
+            event_label(&c->events, (event){.name = "both", .tier = "C", .kind = EVENT_KERNEL, .graph = 7});
+        pool_run(c->workers, 3, meet, &m, NULL);
+        event_write(&c->events, (event){.begin = begin,
+                                        .end = clock_ticks(),
+                                        .name = "both",
+                                        .tier = "C",
+                                        .kind = EVENT_KERNEL,
+                                        .graph = 7,
+                                        .bytes = 100});
+    }
+    recording *r;
+    assert_int_equal(profile_end(c, NULL, "", &r), STATUS_OK);
+    assert_int_equal(r->count, 4);
+    assert_int_equal(r->compiler, -1);
+    assert_int_equal(r->lanes, 3);
+    int lanes = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        const recorded *e = &r->events[i];
+        assert_string_equal(e->name, "both");
+        assert_int_equal(e->graph, 7);
+        assert_int_equal(e->bytes, e->lane ? 0 : 100);
+        lanes |= 1 << e->lane;
+    }
+    assert_int_equal(lanes, 7);
+    report table; /* counts launches, not lanes */
+    assert_int_equal(report_build(r, NULL, &table, &c->err), STATUS_OK);
+    assert_int_equal(table.count, 1);
+    assert_int_equal(table.rows[0].calls, 2);
+    assert_true(table.rows[0].bytes == 200);
+    assert_true(table.launched <= r->wall);
+    report_free(&table);
+    recording_free(r);
+    context_free(c);
+}
+
+/* A launch that is worth sharing, until a worker got a part of it. */
+static void launches_show_on_lanes(void **state) {
+    (void)state;
+    context *c = context_new(2);
+    tensor *x[1], *out;
+    x[0] = sample(c, DT_F32, 1, (const int64_t[]){1 << 20}, 1);
+    program *p = freeze_body(c, square_sum, x, 1);
+    assert_non_null(p);
+    program_set_tier(p, TIER_TILES);
+    assert_int_equal(profile_begin(c), STATUS_OK);
+    int runs = 0;
+    for (; runs < 2000 && c->events.rings[1].count == 0; runs++) {
+        assert_int_equal(program_run(p, x, 1, &out), STATUS_OK);
+        tensor_release(out);
+    }
+    recording *r;
+    assert_int_equal(profile_end(c, NULL, "", &r), STATUS_OK);
+    const recorded *part = NULL;
+    for (uint32_t i = 0; i < r->count && !part; i++)
+        if (r->events[i].lane == 1) part = &r->events[i];
+    assert_non_null(part);
+    program_kernel k = program_kernel_at(p, 0);
+    assert_string_equal(part->name, k.name);
+    assert_string_equal(part->tier, "tiles");
+    assert_int_equal(part->kernel, k.id);
+    assert_int_equal(part->graph, program_graph(p)->id);
+    recording_free(r);
+    program_free(p);
+    tensor_release(x[0]);
+    context_free(c);
+}
+
+static void compilations_have_a_lane(void **state) {
+    (void)state;
+    context *c = context_new(2);
+    tensor *x[3], *out;
+    make_inputs(c, x);
+    assert_int_equal(profile_begin(c), STATUS_OK);
+    c->here = (span){1, 300, 310};
+    program *p = freeze_body(c, layer, x, 3);
+    assert_non_null(p);
+    c->here = (span){1, 300, 310};
+    assert_int_equal(program_set_tier(p, TIER_C), STATUS_OK);
+    c->here = (span){0};
+    assert_int_equal(program_run(p, x, 3, &out), STATUS_OK);
+    tensor_release(out);
+    recording *r;
+    assert_int_equal(profile_end(c, &finder, "", &r), STATUS_OK);
+    assert_int_equal(r->compiler, 2);
+    assert_int_equal(r->lanes, 3);
+    const recorded *e = event_named(r, "compile");
+    assert_non_null(e);
+    assert_int_equal(e->kind, EVENT_COMPILE);
+    assert_int_equal(e->lane, r->compiler);
+    assert_int_equal(e->graph, program_graph(p)->id);
+    assert_string_equal(e->place, "net.td:3");
+    assert_true(strcmp(e->tier, "cc") == 0 || strcmp(e->tier, "cache") == 0);
+    report table; /* it is listed, and is no part of the launches */
+    assert_int_equal(report_build(r, NULL, &table, &c->err), STATUS_OK);
+    const report_row *last = &table.rows[table.count - 1];
+    assert_int_equal(last->kind, EVENT_COMPILE);
+    assert_true(last->share < 0);
+    report_free(&table);
+    text json = {0}, cells = {0};
+    chrome_write(r, &json);
+    assert_non_null(strstr(text_str(&json), "\"name\":\"compile\",\"lost_events\""));
+    text_free(&json);
+    timeline_view v;
+    assert_int_equal(timeline_open(&v, r, &c->err), STATUS_OK);
+    timeline_text(&v, 100, &cells);
+    assert_non_null(strstr(text_str(&cells), "\ncompile"));
+    timeline_close(&v);
+    text_free(&cells);
+    recording_free(r);
+    assert_int_equal(profile_begin(c), STATUS_OK); /* what ended before is not in the next one */
+    assert_int_equal(program_run(p, x, 3, &out), STATUS_OK);
+    tensor_release(out);
+    assert_int_equal(profile_end(c, &finder, "", &r), STATUS_OK);
+    assert_int_equal(r->compiler, -1);
+    assert_null(event_named(r, "compile"));
+    recording_free(r);
+    program_free(p);
+    for (int i = 0; i < 3; i++) tensor_release(x[i]);
+    context_free(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_eager_ops),      cmocka_unit_test(ids_lead_to_kernels),
         cmocka_unit_test(names_outlive_programs), cmocka_unit_test(predicts_times),
-        cmocka_unit_test(measures_the_machine),
+        cmocka_unit_test(measures_the_machine),   cmocka_unit_test(lanes_write_their_parts),
+        cmocka_unit_test(launches_show_on_lanes), cmocka_unit_test(compilations_have_a_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,10 +18,13 @@ struct code_unit {
     char *source;
     void *library;
     bool cached, no_compiler;
+    event what; /* of its compilation */
     _Atomic code_state state;
     char message[STORE_MESSAGE];
     code_unit *next; /* in the queue */
 };
+
+enum { ENDED_KEPT = 64 };
 
 struct code_cache {
     pthread_mutex_t lock;
@@ -34,6 +37,8 @@ struct code_cache {
     pthread_mutex_t store_lock;
     char notice[STORE_MESSAGE];
     bool noticed;
+    event ended[ENDED_KEPT]; /* the last compilations, as a ring */
+    uint64_t ended_count;
 };
 
 /* The widest vectors that this processor has. */
@@ -74,16 +79,20 @@ static void finish(code_unit *u, code_state state) { /* under the lock */
     code_cache *cache = u->cache;
     if (state == CODE_FAILED && u->no_compiler && !cache->noticed && !cache->notice[0])
         snprintf(cache->notice, sizeof cache->notice, "%s", u->message);
+    if (u->what.begin) cache->ended[cache->ended_count++ % ENDED_KEPT] = u->what;
     atomic_store_explicit(&u->state, state, memory_order_release);
     pthread_cond_broadcast(&cache->changed);
 }
 
 static void compile(code_unit *u) {
     code_cache *cache = u->cache;
+    u->what.begin = clock_ticks();
     pthread_mutex_lock(&cache->store_lock);
     u->library = store_load(&cache->store, u->source, &u->cached, u->message);
     u->no_compiler = cache->store.no_compiler;
     pthread_mutex_unlock(&cache->store_lock);
+    u->what.end = clock_ticks();
+    u->what.tier = u->cached ? "cache" : u->library ? "cc" : "failed";
 }
 
 static void *work(void *argument) {
@@ -120,7 +129,7 @@ static bool start(code_cache *cache) {
     return cache->running;
 }
 
-code_unit *code_unit_new(code_cache *cache, const char *source, bool now, error *e) {
+code_unit *code_unit_new(code_cache *cache, const char *source, bool now, event about, error *e) {
     code_unit *u = mem_calloc(1, sizeof *u);
     if (u) u->source = mem_copy_text(source, strlen(source));
     if (!u || !u->source) {
@@ -130,6 +139,7 @@ code_unit *code_unit_new(code_cache *cache, const char *source, bool now, error 
     }
     u->cache = cache;
     u->refs = 1;
+    u->what = (event){.name = "compile", .graph = about.graph, .where = about.where, .kind = EVENT_COMPILE};
     atomic_init(&u->state, CODE_WAITING);
     pthread_mutex_lock(&cache->lock);
     bool queued = !now && start(cache);
@@ -180,6 +190,17 @@ bool code_unit_cached(const code_unit *u) {
 
 void *code_unit_symbol(const code_unit *u, const char *name) {
     return dlsym(u->library, name);
+}
+
+void code_cache_write_events(code_cache *cache, event_sink *s) {
+    pthread_mutex_lock(&cache->lock);
+    uint64_t count = cache->ended_count, kept = count < ENDED_KEPT ? count : ENDED_KEPT;
+    for (uint64_t i = count - kept; i < count; i++) {
+        event e = cache->ended[i % ENDED_KEPT];
+        e.lane = s->lanes;
+        if (e.end >= s->begin.ticks) event_write(s, e);
+    }
+    pthread_mutex_unlock(&cache->lock);
 }
 
 const char *code_cache_notice(code_cache *cache) {

@@ -24,9 +24,9 @@ code_cache *code_cache_of(context *c);
  * been released. */
 void code_cache_free(code_cache *cache);
 
-/* Compiles source (copied): in the background, or before returning (`now`). NULL with the error set when out of
- * memory. */
-code_unit *code_unit_new(code_cache *cache, const char *source, bool now, error *e);
+/* Compiles source (copied): in the background, or before returning (`now`). `about` says for whom: the graph and the
+ * place that its event shows. NULL with the error set when out of memory. */
+code_unit *code_unit_new(code_cache *cache, const char *source, bool now, event about, error *e);
 void code_unit_release(code_unit *u); /* NULL is fine; loaded code must not be in use */
 code_state code_unit_state(const code_unit *u);
 void code_unit_wait(code_unit *u); /* until the state is not CODE_WAITING */
@@ -34,6 +34,10 @@ const char *code_unit_message(const code_unit *u);
 bool code_unit_cached(const code_unit *u); /* ready without the compiler's help */
 /* A function or constant of a ready unit; NULL when it has none of that name. */
 void *code_unit_symbol(const code_unit *u, const char *name);
+
+/* Writes the compilations that ended since the sink was started (the last few dozen) into the sink, as events on a lane of
+ * their own. Called by the main thread, once before the sink stops. */
+void code_cache_write_events(code_cache *cache, event_sink *s);
 
 /* A sentence for the user, once ("no C compiler ..."): NULL when there is none, or it was taken. */
 const char *code_cache_notice(code_cache *cache);
