@@ -149,6 +149,8 @@ void op_table_check(text *problems) {
         if (op_elementwise(op) && op->kind != KIND_CAST && op->flops_per_element <= 0)
             text_printf(problems, "%s: no cost\n", op->name);
         if (!op_elementwise(op) && !op->cost) text_printf(problems, "%s: no cost\n", op->name);
+        if (op->kind == KIND_REDUCE && op->class == CLASS_QUOTIENT && op_reduce_ctype(op, DT_I32) == CT_I64)
+            text_printf(problems, "%s: widens integers, and its class leaves none\n", op->name);
         attr_field fields[MAX_ATTRS];
         int n = attrs_fields(op, fields);
         size_t bytes = n ? fields[n - 1].offset + attr_type_bytes(fields[n - 1].type) : 0;

@@ -7,7 +7,7 @@
 
 static const reference_reduction rows[] = {
     {"sum", CLASS_NUMERIC, AUTOCAST_F32, true, 0, 1, "1"},
-    {"mean", CLASS_QUOTIENT, AUTOCAST_F32, true, 0, 1, "1"},
+    {"mean", CLASS_QUOTIENT, AUTOCAST_F32, false, 0, 1, "1"},
     {"max", CLASS_NUMERIC, AUTOCAST_KEEP, false, 311, 1, "1"},
     {"min", CLASS_NUMERIC, AUTOCAST_KEEP, false, 311, 1, "1"},
     {"any", CLASS_TRUTH, AUTOCAST_KEEP, false, 0, 1, ""},
