@@ -292,6 +292,10 @@ static bool compiles(const parity *p, int lane) {
     return p->compile && (p->compile_everywhere || p->batches % PARITY_LANES == lane);
 }
 
+static status use_tier(const parity *p, program *f, size_t k) {
+    return tiers[k].cuda ? program_emulate(f, (unsigned)p->batches) : program_set_tier(f, tiers[k].tier);
+}
+
 /* A batch frozen in each context, run by each tier at the sizes of progs and, when not NULL, of bigger. */
 static void check_frozen(parity *p, const prog *const *progs, const prog *const *bigger, int n,
                          const results *want, const results *want_bigger) {
@@ -314,8 +318,7 @@ static void check_frozen(parity *p, const prog *const *progs, const prog *const 
             char where[80];
             if (k > 0 && !compiles(p, l)) continue;
             snprintf(where, sizeof where, "%s, %d lane%s", tiers[k].name, l + 1, l ? "s" : "");
-            if (tiers[k].cuda ? program_emulate(f, (unsigned)p->batches)
-                              : program_set_tier(f, tiers[k].tier)) {
+            if (use_tier(p, f, k)) {
                 if (c->err.code != STATUS_UNSUPPORTED) complain(p, progs[0], where, "%s", c->err.message);
                 error_clear(&c->err);
                 continue;
@@ -349,8 +352,8 @@ static void check_error(parity *p, const prog *one, const results *want) {
         return;
     }
     for (size_t k = 0; k < sizeof tiers / sizeof *tiers; k++) {
-        if (tiers[k].tier != TIER_TILES && !p->compile) continue;
-        if (program_set_tier(f, tiers[k].tier)) {
+        if (k > 0 && !p->compile) continue;
+        if (use_tier(p, f, k)) {
             error_clear(&c->err);
             continue;
         }
