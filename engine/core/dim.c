@@ -145,10 +145,87 @@ bool dim_same(dims *t, dim a, dim b) {
     return same;
 }
 
+/* ---- what is so at all sizes ---- */
+
+typedef struct dim_range {
+    int64_t low, high; /* INT64_MIN, INT64_MAX: no bound */
+} dim_range;
+
+static int64_t bound_sum(int64_t a, int64_t b, int64_t none) {
+    int64_t r;
+    return a == none || b == none || __builtin_add_overflow(a, b, &r) ? none : r;
+}
+
+static dim_range sum_range(dim_range a, dim_range b) {
+    return (dim_range){bound_sum(a.low, b.low, INT64_MIN), bound_sum(a.high, b.high, INT64_MAX)};
+}
+
+/* Times a number; products of two symbols are bounded only where both are 0 or more. */
+static dim_range product_range(dim_range a, dim_range b) {
+    dim_range r = {INT64_MIN, INT64_MAX};
+    int64_t x;
+    if (a.low == a.high) {
+        dim_range swap = a;
+        a = b;
+        b = swap;
+    }
+    if (b.low == b.high) {
+        int64_t low = b.low < 0 ? a.high : a.low, high = b.low < 0 ? a.low : a.high;
+        bool bounded = low != INT64_MIN && low != INT64_MAX;
+        if (bounded && !__builtin_mul_overflow(low, b.low, &x)) r.low = x;
+        bounded = high != INT64_MIN && high != INT64_MAX;
+        if (bounded && !__builtin_mul_overflow(high, b.low, &x)) r.high = x;
+    } else if (a.low >= 0 && b.low >= 0 && !__builtin_mul_overflow(a.low, b.low, &x))
+        r.low = x;
+    return r;
+}
+
+/* Bounds of d by the sizes of inputs, which are 2 or more where they are symbols, and by guards. */
+static dim_range range_of(const dims *t, dim d, int depth) {
+    dim_range r = {INT64_MIN, INT64_MAX};
+    if (dim_known(d)) return (dim_range){d, d};
+    const dim_node *n = &t->nodes[dim_index(d)];
+    if (n->op == DIM_INPUT) r.low = 2;
+    if (n->op != DIM_INPUT && depth > 0) {
+        dim_range a = range_of(t, n->a, depth - 1), b = range_of(t, n->b, depth - 1);
+        if (n->op == DIM_ADD) r = sum_range(a, b);
+        if (n->op == DIM_MUL) r = product_range(a, b);
+        if (n->op == DIM_DIV && b.low >= 1 && a.low >= 0) r.low = 0;
+    }
+    for (uint32_t i = 0; i < t->guard_count; i++) {
+        const dim_guard *g = &t->guards[i];
+        if (g->a == d && dim_known(g->b)) {
+            if (g->relation == DIM_GE && g->b > r.low) r.low = g->b;
+            if (g->relation == DIM_LT && g->b <= r.high) r.high = g->b - 1;
+        }
+        if (g->b == d && dim_known(g->a)) {
+            if (g->relation == DIM_GE && g->a < r.high) r.high = g->a;
+            if (g->relation == DIM_LT && g->a >= r.low) r.low = g->a + 1;
+        }
+    }
+    return r;
+}
+
+/* d as a symbol (0: none) and a number. */
+static dim base_of(const dims *t, dim d, int64_t *more) {
+    *more = dim_known(d) ? d : 0;
+    if (dim_known(d)) return 0;
+    const dim_node *n = &t->nodes[dim_index(d)];
+    if (n->op != DIM_ADD || !dim_known(n->b)) return d;
+    *more = n->b;
+    return n->a;
+}
+
 bool dim_less(dims *t, dim a, dim b) {
+    enum { DEPTH = 6 };
+    int64_t more_a, more_b;
     if (dim_known(a) && dim_known(b)) return a < b;
-    if (a == b) return false;
-    bool less = dim_hint(t, a) < dim_hint(t, b);
+    if (base_of(t, a, &more_a) == base_of(t, b, &more_b)) return more_a < more_b;
+    dim_range ra = range_of(t, a, DEPTH), rb = range_of(t, b, DEPTH);
+    if (ra.high < rb.low) return true;
+    if (ra.low >= rb.high) return false;
+    int64_t ha = dim_hint(t, a), hb = dim_hint(t, b);
+    bool less = ha != DIM_UNKNOWN && (hb == DIM_UNKNOWN || ha < hb);
     add_guard(t, a, b, less ? DIM_LT : DIM_GE);
     return less;
 }

@@ -67,7 +67,8 @@ dim dim_sub(dims *t, dim a, dim b);
 dim dim_mul(dims *t, dim a, dim b);
 dim dim_div(dims *t, dim a, dim b); /* floor division, b > 0 */
 
-/* Decisions, recorded as guards where a symbol takes part. */
+/* Decisions, recorded as guards where a symbol takes part and the answer could be another at other sizes. A size without
+ * a hint is taken to be large; of two such the first is not less. */
 bool dim_same(dims *t, dim a, dim b);
 bool dim_less(dims *t, dim a, dim b);
 

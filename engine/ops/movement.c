@@ -233,6 +233,12 @@ op_cost expand_cost(const op_call *call) {
 
 /* ---- slice ---- */
 
+static bool run_inside(int64_t start, int64_t size, int64_t step, int64_t all) {
+    int64_t last = start + (size > 0 ? size - 1 : 0) * step;
+    bool inside = start >= 0 && last >= 0 && (size == 0 ? start <= all : start < all && last < all);
+    return inside && (step != 0 || size <= 1);
+}
+
 status movement_box(op_call *call, shape *box) {
     context *c = call->c;
     const slice_attrs *a = call->attrs;
@@ -244,11 +250,8 @@ status movement_box(op_call *call, shape *box) {
     for (int i = 0; i < x->rank; i++) {
         dim start = a->start.v[i], size = box->size[i];
         if (!dim_known(start) || !dim_known(size) || !dim_known(x->size[i]))
-            continue; /* the caller's guards */
-        int64_t last = start + (size > 0 ? size - 1 : 0) * a->step.v[i];
-        bool inside = start >= 0 && last >= 0 &&
-                      (size == 0 ? start <= x->size[i] : start < x->size[i] && last < x->size[i]);
-        if (inside && (a->step.v[i] != 0 || size <= 1)) continue;
+            continue; /* the caller's guards; a plan looks again when sizes are known */
+        if (run_inside(start, size, a->step.v[i], x->size[i])) continue;
         return fail(&c->err, STATUS_INDEX, 304,
                     "%lld elements from %lld in steps of %lld leave axis %d of size %lld", (long long)size,
                     (long long)start, (long long)a->step.v[i], i, (long long)x->size[i]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
+#include "engine/ops/movement.h"
 
 static status out_of_memory(const program *p, size_t bytes) {
     return fail_memory(&p->c->err, bytes);
@@ -197,6 +198,25 @@ static status prepare_library(const program *p, plan *pl, const program_step *s,
     return STATUS_OK;
 }
 
+/* Boxes are views inside kernels, where nothing looks at bounds any more: at these sizes they must be inside. */
+static status check_boxes(const program *p, plan *pl) {
+    for (uint32_t i = 0; i < p->g->node_count; i++) {
+        const node *n = &p->g->nodes[i];
+        if (n->kind != NODE_OP || (n->op != OP_slice && n->op != OP_update)) continue;
+        meta m = *graph_meta(p->g, n->in[0]);
+        m.shape = at_sizes(&m.shape, pl->values);
+        tensor *x = tensor_new_abstract(p->c, &m);
+        op_call call = {.c = p->c, .op = &op_table[n->op], .in = &x, .nin = 1};
+        shape box;
+        call.attrs = x ? numeric_attrs(pl, n) : NULL;
+        if (x && !call.attrs) out_of_memory(p, op_table[n->op].attr_bytes);
+        if (!p->c->err.code && movement_box(&call, &box)) p->c->err.where = n->where;
+        tensor_release(x);
+        if (p->c->err.code) return p->c->err.code;
+    }
+    return STATUS_OK;
+}
+
 /* ---- plans ---- */
 
 static void release_operands(plan_operand *o, int count) {
@@ -230,7 +250,7 @@ static status fill(const program *p, plan *pl) {
     memcpy(pl->values, p->values, p->g->dims->count * sizeof *pl->values);
     for (value_id v = 0; v < p->g->value_count; v++)
         pl->shapes[v] = at_sizes(&graph_meta(p->g, v)->shape, pl->values);
-    if (place_buffers(p, pl)) return p->c->err.code;
+    if (check_boxes(p, pl) || place_buffers(p, pl)) return p->c->err.code;
     for (; pl->steps_made < p->step_count;) {
         const program_step *s = &p->steps[pl->steps_made];
         plan_step *out = &pl->steps[pl->steps_made++];

@@ -127,14 +127,20 @@ static status out_of_range(planner *w, const index_item *x, int64_t i) {
     return error_at(w->s, x->node->where, st);
 }
 
+/* Is position i < 0 of an axis of n elements, counted from the end, before its begin? */
+static bool before_begin(dims *t, dim i, dim n) {
+    if (dim_known(i)) return i < -INT64_MAX || dim_less(t, n, -i);
+    return dim_less(t, dim_add(t, n, i), 0);
+}
+
 static status plan_int(planner *w, const index_item *x) {
     dim i, n = w->from->size[w->axis];
     status st = scalar_dim(w->s, x->v[0], "an index", &i);
     if (st) return error_at(w->s, x->node->where, st);
-    if (dim_known(i) && i < 0) {
-        if (i < -INT64_MAX || dim_less(w->dims, n, -i)) return out_of_range(w, x, i);
+    if (dim_less(w->dims, i, 0)) {
+        if (before_begin(w->dims, i, n)) return out_of_range(w, x, dim_hint(w->dims, i));
         i = dim_add(w->dims, n, i);
-    } else if (!dim_less(w->dims, i, n)) {
+    } else if (dim_known(i) ? !dim_less(w->dims, i, n) : dim_less(w->dims, n, dim_add(w->dims, i, 1))) {
         return out_of_range(w, x, dim_hint(w->dims, i));
     }
     box_axis(w, i, 1, 1);
@@ -160,8 +166,8 @@ static status clip_bound(planner *w, value v, bool backwards, const char *what, 
     dim b;
     status st = scalar_dim(w->s, v, what, &b);
     if (st) return st;
-    if (dim_known(b) && b < 0) {
-        bool below = b < -INT64_MAX || dim_less(t, n, -b);
+    if (dim_less(t, b, 0)) {
+        bool below = before_begin(t, b, n);
         *out = below ? (backwards ? -1 : 0) : dim_add(t, n, b);
     } else {
         *out = b == high || !dim_less(t, high, b) ? b : high;
@@ -183,7 +189,7 @@ static status slice_step(planner *w, const index_item *x, int64_t *step) {
 static dim steps_between(dims *t, dim from, dim to, int64_t step) {
     bool backwards = step < 0;
     dim low = backwards ? to : from, high = backwards ? from : to;
-    if (low == high || !dim_less(t, low, high)) return 0;
+    if (low == high || dim_less(t, high, dim_add(t, low, 1))) return 0;
     int64_t width = backwards ? -step : step;
     dim span_of = difference(t, high, low);
     return width == 1 ? span_of : dim_div(t, dim_add(t, span_of, width - 1), width);

@@ -69,11 +69,51 @@ static void decisions_leave_guards(void **state) {
     assert_int_equal(mem_live(), 0);
 }
 
+/* What follows from sizes being 2 or more, from equal bases and from earlier guards leaves no guard. */
+static void what_follows_is_not_guarded(void **state) {
+    (void)state;
+    dims *t = dims_new();
+    dim a = dims_symbol(t, 0, 0, 6, NULL), b = dims_symbol(t, 0, 1, 4, NULL);
+    assert_false(dim_less(t, a, 2));
+    assert_true(dim_less(t, 1, a));
+    assert_true(dim_less(t, dim_sub(t, a, 3), a));
+    assert_false(dim_less(t, dim_add(t, a, 1), dim_sub(t, a, 1)));
+    assert_true(dim_less(t, dim_mul(t, a, -1), 0));
+    assert_false(dim_less(t, dim_mul(t, dim_sub(t, a, 1), b), 2));
+    assert_false(dim_less(t, dim_div(t, a, 2), 0));
+    assert_int_equal(t->guard_count, 0);
+    assert_true(dim_less(t, 4, a)); /* so a is 5 or more */
+    assert_int_equal(t->guard_count, 1);
+    assert_true(dim_less(t, 3, a));
+    assert_false(dim_less(t, dim_sub(t, a, 2), 3));
+    assert_int_equal(t->guard_count, 1);
+    assert_false(dim_less(t, a, 6)); /* that does not follow */
+    assert_true(dim_less(t, dim_sub(t, b, 5), 0));
+    assert_int_equal(t->guard_count, 3);
+    dims_free(t);
+    assert_int_equal(mem_live(), 0);
+}
+
+/* A size without a hint is taken to be large. */
+static void unknown_sizes_are_large(void **state) {
+    (void)state;
+    dims *t = dims_new();
+    dim open = dims_symbol(t, 0, 0, DIM_UNKNOWN, NULL), other = dims_symbol(t, 1, 0, DIM_UNKNOWN, NULL);
+    dim known = dims_symbol(t, 1, 1, 7, NULL);
+    assert_false(dim_less(t, open, 1000));
+    assert_true(dim_less(t, known, open));
+    assert_false(dim_less(t, open, known));
+    assert_false(dim_less(t, open, other));
+    assert_int_equal(t->guard_count, 4);
+    dims_free(t);
+    assert_int_equal(mem_live(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_expressions_are_one),
-        cmocka_unit_test(hints_follow_arithmetic),
-        cmocka_unit_test(decisions_leave_guards),
+        cmocka_unit_test(equal_expressions_are_one), cmocka_unit_test(hints_follow_arithmetic),
+        cmocka_unit_test(decisions_leave_guards),    cmocka_unit_test(what_follows_is_not_guarded),
+        cmocka_unit_test(unknown_sizes_are_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

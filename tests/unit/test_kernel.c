@@ -111,6 +111,53 @@ static void raises_what_eager_raises(void **state) {
     context_free(c);
 }
 
+/* The error of an eager run of `run`; 0 when there is none. */
+static void eager_error(context *c, body_fn run, tensor *const *x, error *e) {
+    tensor *out[BODY_OUTPUTS] = {NULL};
+    scope s;
+    scope_open(c, &s);
+    int n = run(c, x, out);
+    scope_close(c, &s);
+    for (int i = 0; i < n; i++) tensor_release(out[i]);
+    *e = c->err;
+    error_clear(&c->err);
+}
+
+/* ---- boxes that leave their axis at other sizes; nothing guards them here ---- */
+
+static int last_four(context *c, tensor *const *x, tensor **out) {
+    dim n = x[0]->meta.shape.size[0];
+    out[0] = bkeep(b1(c, OP_neg, bslice(c, x[0], 0, dim_sub(c->dims, n, 4), 4, 1)));
+    return 1;
+}
+
+static void boxes_stay_inside(void **state) {
+    (void)state;
+    context *c = context_new(1);
+    program *p = NULL;
+    static const int64_t sizes[] = {6, 4, 9, 3, 2, 5};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        tensor *x = sample(c, DT_F32, 2, (int64_t[]){sizes[i], 3}, 1), *out[BODY_OUTPUTS] = {NULL};
+        if (!p) p = freeze_body(c, last_four, &x, 1);
+        assert_non_null(p);
+        program_set_tier(p, TIER_TILES);
+        if (sizes[i] >= 4)
+            assert_true(frozen_matches(c, p, last_four, &x, 1));
+        else {
+            error eager;
+            eager_error(c, last_four, &x, &eager);
+            assert_int_equal(eager.number, 304);
+            assert_int_equal(program_run(p, &x, 1, out), eager.code);
+            assert_int_equal(c->err.number, 304);
+            assert_string_equal(c->err.message, eager.message);
+            error_clear(&c->err);
+        }
+        tensor_release(x);
+    }
+    program_free(p);
+    context_free(c);
+}
+
 /* ---- weak integers that do not fit; x[0] is an i8 or i32 tensor, x[1] a weak integer, known when it runs ---- */
 
 static int weak_added(context *c, tensor *const *x, tensor **out) {
@@ -136,18 +183,6 @@ static int weak_bits(context *c, tensor *const *x, tensor **out) {
 
 static tensor *weak(context *c, int64_t value) {
     return tensor_weak_int(c, value);
-}
-
-/* The error of an eager run of `run`; 0 when there is none. */
-static void eager_error(context *c, body_fn run, tensor *const *x, error *e) {
-    tensor *out[BODY_OUTPUTS] = {NULL};
-    scope s;
-    scope_open(c, &s);
-    int n = run(c, x, out);
-    scope_close(c, &s);
-    for (int i = 0; i < n; i++) tensor_release(out[i]);
-    *e = c->err;
-    error_clear(&c->err);
 }
 
 static void check_weak(context *c, body_fn run, dtype t, program *p, int64_t value) {
@@ -261,6 +296,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(stops_when_interrupted),
         cmocka_unit_test(survives_failing_allocations),
         cmocka_unit_test(refuses_weak_integers_that_do_not_fit),
+        cmocka_unit_test(boxes_stay_inside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
