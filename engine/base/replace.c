@@ -14,8 +14,11 @@ const char *path_ending(const char *path) {
 }
 
 static status fail_write(error *e, const char *path, int why) {
-    return fail(e, STATUS_IO, why == ENOSPC || why == EDQUOT ? 622 : 621, "can't write %s: %s", path,
-                strerror(why));
+    status s = fail(e, STATUS_IO, why == ENOSPC || why == EDQUOT ? 622 : 621, "can't write %s: %s", path,
+                    strerror(why));
+    if (why == ENOENT && path[0] == '~') fail_hint(e, "`~` is not the home folder here: write its name");
+    if (why == ENOENT) fail_hint(e, "the folder has to be there before the file");
+    return s;
 }
 
 /* Makes the file beside, with the rights of the one that it replaces or of a new one. -1 with errno. */

@@ -92,6 +92,17 @@ static node *append(graph *g, node_kind kind, const meta *out, int nout) {
     return n;
 }
 
+/* A copy of a name that may be any text (a record's key), so that it stays on its line in the graph's text and can't end
+ * the comments of emitted code. NULL when out of memory. */
+static const char *plain_name(graph *g, const char *name) {
+    char *copy = arena_text(g->memory, name ? name : "", name ? strlen(name) : 0);
+    for (char *c = copy; copy && *c; c++) {
+        if ((unsigned char)*c < 32 || *c == 127) *c = ' ';
+        if (*c == '*') *c = '_';
+    }
+    return copy;
+}
+
 status graph_add_input(graph *g, const meta *m, const char *name, value_id *out) {
     error *e = &g->c->err;
     if (g->input_count == g->input_capacity) {
@@ -104,7 +115,7 @@ status graph_add_input(graph *g, const meta *m, const char *name, value_id *out)
         g->input_names = names;
         g->input_capacity = capacity;
     }
-    const char *copy = arena_text(g->memory, name ? name : "", name ? strlen(name) : 0);
+    const char *copy = plain_name(g, name);
     if (!copy) return fail_memory(e, 64);
     if (reserve(g, 1)) return e->code;
     node *n = append(g, NODE_INPUT, m, 1);

@@ -154,7 +154,9 @@ io_reader *io_reader_open(context *c, const char *path) {
     r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (r->fd < 0) {
         fail(&c->err, STATUS_IO, 601, "can't open `%s`: %s", path, strerror(errno));
-        if (errno == ENOENT && path[0] != '/') {
+        if (errno == ENOENT && path[0] == '~') {
+            fail_hint(&c->err, "`~` is not the home folder here: write its name");
+        } else if (errno == ENOENT && path[0] != '/') {
             char here[200];
             if (getcwd(here, sizeof here)) fail_hint(&c->err, "names of files start from %s", here);
         }

@@ -199,7 +199,7 @@ static status dispatch(session *s, value f, const arguments *a, span where, valu
 
 /* A function in whose body something failed is remembered with its call. (A failure whose place is not known yet, as
  * wrong arguments or all within the prelude, gets that of the call itself.) */
-static void note_call(session *s, value f, span where) {
+static __attribute__((noinline)) void note_call(session *s, value f, span where) {
     error *e = &s->c->err;
     if (!e->code || !e->where.source) return;
     if (s->in_prelude) where = (span){0};

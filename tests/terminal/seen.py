@@ -115,6 +115,11 @@ def test_timeline_picture(program, home):
         _, err = run(program, home, SETUP, ":profile f(x, w)", f":timeline {more}--out {name}", status=1)
         assert "E704" in err and ".txt" in err and (more or ".svg" in err), err
         assert not (home / name).exists()
+    for name, hint in (("~/t.svg", "is not the home folder"), ("nowhere/t.svg", "the folder has to be there")):
+        _, err = run(program, home, SETUP, ":profile f(x, w)", f":timeline --out {name}", status=1)
+        assert "E621" in err and hint in err, err
+    _, err = run(program, home, "load('~/x.csv')", status=1)
+    assert "E601" in err and "is not the home folder" in err, err
 
 
 STEP = """def loss(m, x, y) { h = tanh(x @ m.w + m.b)

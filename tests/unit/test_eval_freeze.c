@@ -109,6 +109,23 @@ static void test_sizes_stay_open(void **state) {
     script_close(&p);
 }
 
+/* A record's key may be any text; it stays a name in the graph's text and in emitted comments. */
+static void test_odd_keys_are_names(void **state) {
+    (void)state;
+    script p;
+    script_open(&p);
+    assert_int_equal(
+        script_run(&p, "g = freeze(m -> tanh(m[\"a*/\\n b\"]) + 1); g({\"a*/\\n b\": [1.0, 2.0]});"),
+        STATUS_OK);
+    program *made = frozen_program(session_get(p.s, "g")->graph, 0);
+    assert_string_equal(program_graph(made)->input_names[0], "m.a_/  b");
+    for (int i = 0; i < program_kernel_count(made); i++) {
+        const char *c = program_kernel_at(made, i).source_c;
+        assert_null(c ? strstr(c, "a*/") : NULL);
+    }
+    script_close(&p);
+}
+
 static void test_losses_keep_sizes_open(void **state) {
     (void)state;
     script p;
@@ -186,6 +203,7 @@ int main(void) {
         cmocka_unit_test(test_blocks_write_back),
         cmocka_unit_test(test_loops_unroll),
         cmocka_unit_test(test_sizes_stay_open),
+        cmocka_unit_test(test_odd_keys_are_names),
         cmocka_unit_test(test_losses_keep_sizes_open),
         cmocka_unit_test(test_types_specialise_at_once),
         cmocka_unit_test(test_random_draws_on),
