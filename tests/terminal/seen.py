@@ -5,17 +5,14 @@
 
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import termios
 import time
-import traceback
 import xml.etree.ElementTree
 
-from prompt import PATIENCE, Terminal, equal
+from terminal import PATIENCE, Terminal, equal, main
 
 SETUP = "seed(1); x = randn(64, 96); w = randn(96, 32); def f(x, w) {\n  h = x @ w\n  sum(tanh(h))\n};"
 
@@ -264,23 +261,5 @@ def test_a_signal_restores_the_terminal(program, home):
     assert "\x1b[?1049l" in t.raw or "\x1b[?1l" in t.raw, repr(t.raw[-300:])
 
 
-def main():
-    program, *names = sys.argv[1:]
-    program = str(pathlib.Path(program).resolve())
-    tests = [(k, v) for k, v in globals().items() if k.startswith("test_") and (not names or k in names)]
-    failed = 0
-    for name, test in tests:
-        with tempfile.TemporaryDirectory() as home:
-            begin = time.monotonic()
-            try:
-                test(program, pathlib.Path(home))
-                print(f"passed  {name}  ({time.monotonic() - begin:.1f} s)", flush=True)
-            except (AssertionError, KeyError, ValueError):
-                failed += 1
-                print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(tests)} tests, {failed} failed")
-    return 1 if failed or not tests else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(globals()))
