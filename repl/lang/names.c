@@ -5,6 +5,7 @@
  * top level's names, so that nobody can break it by rebinding one. */
 #include <string.h>
 
+#include "engine/base/distance.h"
 #include "repl/lang/eval.h"
 #include "repl/lang/eval_errors.h"
 #include "repl/lang/freeze_impl.h"
@@ -43,36 +44,15 @@ const value *lookup(session *s, uint64_t hash) {
     return b->base.kind != VALUE_ABSENT ? &b->base : NULL;
 }
 
-/* Edits between two short names, counted up to `most` + 1 (Damerau-Levenshtein without long transpositions). */
-static int distance(const char *a, size_t n, const char *b, size_t m, int most) {
-    enum { LONGEST = 24 };
-    if (n > LONGEST || m > LONGEST) return most + 1;
-    int row[3][LONGEST + 1];
-    for (size_t j = 0; j <= m; j++) row[0][j] = (int)j;
-    for (size_t i = 1; i <= n; i++) {
-        int *now = row[i % 3], *before = row[(i + 2) % 3], *two = row[(i + 1) % 3];
-        now[0] = (int)i;
-        for (size_t j = 1; j <= m; j++) {
-            int best = before[j - 1] + (a[i - 1] != b[j - 1]);
-            if (before[j] + 1 < best) best = before[j] + 1;
-            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && two[j - 2] + 1 < best)
-                best = two[j - 2] + 1;
-            now[j] = best;
-        }
-    }
-    return row[n % 3][m];
-}
-
 /* The known name nearest to `name`, or NULL. */
 static const symbol *nearest(session *s, const char *name, size_t length) {
-    int most = length <= 2 ? 1 : length <= 5 ? 1 : 2, best = most + 1;
+    int most = name_slips(length), best = most + 1;
     const symbol *found = NULL;
     for (uint32_t i = 0; i < s->symbols.count && i < s->env.capacity; i++) {
         const symbol *other = s->symbols.items[i];
         const binding *b = &s->env.items[other->index];
         if (b->user.kind == VALUE_ABSENT && b->base.kind == VALUE_ABSENT) continue;
-        int d = distance(name, length, other->text, other->length, most);
+        int d = name_distance(name, length, other->text, other->length, most);
         if (d > 0 && d < best) {
             best = d;
             found = other;
@@ -80,7 +60,7 @@ static const symbol *nearest(session *s, const char *name, size_t length) {
     }
     for (const frame *f = s->frame; f; f = NULL)
         for (size_t i = 0; i < f->count; i++) {
-            int d = distance(name, length, f->locals[i].name->text, f->locals[i].name->length, most);
+            int d = name_distance(name, length, f->locals[i].name->text, f->locals[i].name->length, most);
             if (d > 0 && d <= best && d <= most) {
                 best = d;
                 found = f->locals[i].name;

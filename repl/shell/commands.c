@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "engine/base/distance.h"
+
 const command commands[] = {
 #define GROUP(title) {NULL, NULL, title, NULL},
 #define COMMAND(name, arguments, doc, function) {#name, arguments, doc, function},
@@ -37,11 +39,22 @@ static const command *find_with_short_forms(const char *name, size_t length) {
     return found;
 }
 
-static status unknown_command(shell *sh, const char *name, size_t length) {
+/* One that begins alike, else the one that is fewest slips away; NULL. */
+static const command *nearest_command(const char *name, size_t length) {
     const command *near = NULL;
-    for (int i = 0; i < command_count && length > 0 && !near; i++)
-        if (commands[i].name && strncmp(commands[i].name, name, length < 3 ? length : 3) == 0)
-            near = &commands[i];
+    int best = name_slips(length) + 1;
+    for (int i = 0; i < command_count && length > 0; i++) {
+        const char *known = commands[i].name;
+        if (!known) continue;
+        if (strncmp(known, name, length < 3 ? length : 3) == 0) return &commands[i];
+        int slips = name_distance(name, length, known, strlen(known), best);
+        if (slips < best) best = slips, near = &commands[i];
+    }
+    return near;
+}
+
+static status unknown_command(shell *sh, const char *name, size_t length) {
+    const command *near = nearest_command(name, length);
     if (!length) {
         fail(&sh->c->err, STATUS_NAME, 804, "the name of a command stands right behind the `:`");
         return fail_hint(&sh->c->err, "write, say, :vars; :help lists the commands");

@@ -23,6 +23,8 @@ def test_typing_and_leaving(program, home):
     equal(t.run("x;"), "")
     equal(t.run(""), "")
     assert t.run("nonsense").startswith("E201 name: nonsense"), "an error goes to the screen"
+    assert "did you mean :help?" in t.run(":hlep")
+    assert "right behind the `:`" in t.run(": help")
     equal(t.run("x"), "4")
     equal(t.leave(), 0)
 

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "engine/base/distance.h"
+
 #include "engine/base/arena.h"
 #include "engine/base/embed.h"
 #include "engine/base/map.h"
@@ -146,6 +148,23 @@ static void arena_survives_failures(void **state) {
 }
 
 /* ---- text ---- */
+
+static int slips(const char *a, const char *b) {
+    return name_distance(a, strlen(a), b, strlen(b), 3);
+}
+
+static void slips_are_counted(void **state) {
+    (void)state;
+    assert_int_equal(slips("help", "help"), 0);
+    assert_int_equal(slips("hlep", "help"), 1); /* neighbours swapped */
+    assert_int_equal(slips("hep", "help"), 1);
+    assert_int_equal(slips("", "abc"), 3);
+    assert_int_equal(slips("summ", "sum"), 1);
+    assert_int_equal(slips("abc", "xyzw"), 4);
+    assert_int_equal(slips("abcdefgh", "hgfedcba"), 4); /* not more than asked for */
+    assert_int_equal(slips("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+                     4); /* too long */
+}
 
 static void text_grows(void **state) {
     (void)state;
@@ -350,6 +369,7 @@ int main(void) {
         cmocka_unit_test(memory_checks_sizes),
         cmocka_unit_test(arena_gives_zeroed_aligned_distinct_memory),
         cmocka_unit_test(arena_survives_failures),
+        cmocka_unit_test(slips_are_counted),
         cmocka_unit_test(text_grows),
         cmocka_unit_test(text_failure_sticks),
         cmocka_unit_test(map_agrees_with_a_plain_table),
