@@ -13,11 +13,16 @@ const char *path_ending(const char *path) {
     return point && (!slash || slash < point) ? point + 1 : "";
 }
 
-static status fail_write(error *e, const char *path, int why) {
-    status s = fail(e, STATUS_IO, why == ENOSPC || why == EDQUOT ? 622 : 621, "can't write %s: %s", path,
-                    strerror(why));
-    if (why == ENOENT && path[0] == '~') fail_hint(e, "`~` is not the home folder here: write its name");
-    if (why == ENOENT) fail_hint(e, "the folder has to be there before the file");
+status replace_failed(const char *path, int why, error *e) {
+    if (why == ENOSPC || why == EDQUOT || why == EFBIG) {
+        fail(e, STATUS_IO, 622, "no room to write `%s`: %s", path, strerror(why));
+        return fail_hint(e, "make room or save somewhere else; nothing was left behind");
+    }
+    status s = why == EISDIR ? fail(e, STATUS_IO, 602, "`%s` is a folder, not a file", path)
+                             : fail(e, STATUS_IO, 621, "can't write `%s`: %s", path, strerror(why));
+    if (why == ENOENT && path[0] == '~')
+        return fail_hint(e, "`~` is not the home folder here: write its name");
+    if (why == ENOENT) return fail_hint(e, "the folder has to be there before the file");
     return s;
 }
 
@@ -27,7 +32,7 @@ static int open_beside(replacement *r, const struct stat *old) {
     if (fd < 0) return -1;
     mode_t mask = umask(0);
     umask(mask);
-    if (fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask) != 0)
+    if (fchmod(fd, old ? old->st_mode & 07777 : 0666 & ~mask) != 0)
         errno = 0; /* then it is the owner's alone */
     return fd;
 }
@@ -50,7 +55,13 @@ status replace_open(replacement *r, const char *path, error *e) {
         text_free(&r->beside);
         return fail_memory(e, strlen(path));
     }
-    int fd = r->beside.length ? open_beside(r, there ? &old : NULL) : open(path, O_WRONLY | O_CLOEXEC);
+    int fd = -1;
+    if (there && S_ISDIR(old.st_mode))
+        errno = EISDIR;
+    else if (!r->beside.length)
+        fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    else if (!there || access(path, W_OK) == 0)
+        fd = open_beside(r, there ? &old : NULL);
     r->file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (r->file) return STATUS_OK;
     int why = errno;
@@ -58,17 +69,19 @@ status replace_open(replacement *r, const char *path, error *e) {
     if (fd >= 0 && r->beside.length) unlink(r->beside.data);
     text_free(&r->path);
     text_free(&r->beside);
-    return fail_write(e, path, why);
+    return replace_failed(path, why, e);
 }
 
 status replace_close(replacement *r, bool keep, error *e) {
-    bool bad = ferror(r->file) != 0;
-    int why = bad && errno ? errno : EIO;
+    errno = 0;
+    bool bad = ferror(r->file) != 0 || fflush(r->file) != 0;
+    if (keep && !bad && r->beside.length) bad = fsync(fileno(r->file)) != 0;
+    int why = errno ? errno : EIO;
     if (fclose(r->file) != 0 && !bad) bad = true, why = errno;
     if (keep && !bad && r->beside.length && rename(r->beside.data, r->path.data) != 0)
         bad = true, why = errno;
     if (r->beside.length && (bad || !keep)) unlink(r->beside.data);
-    status s = keep && bad ? fail_write(e, r->path.data, why) : STATUS_OK;
+    status s = keep && bad ? replace_failed(r->path.data, why, e) : STATUS_OK;
     text_free(&r->path);
     text_free(&r->beside);
     *r = (replacement){0};

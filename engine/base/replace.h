@@ -17,12 +17,16 @@ typedef struct replacement {
     text beside; /* where `file` is meanwhile; empty when written directly */
 } replacement;
 
-/* Opens; on failure (STATUS_IO, STATUS_MEMORY) there is nothing to close. */
+/* Opens; on failure (STATUS_IO, STATUS_MEMORY) there is nothing to close. An old file that may not be written is not
+ * replaced either. */
 status replace_open(replacement *r, const char *path, error *e);
 
-/* Ends writing. With `keep`, puts the new file in place and reports whatever went wrong while writing;
- * without, leaves the old one. Frees r's parts in any case. */
+/* Ends writing. With `keep`, puts the new file in place, on the disk before it gets its name, and reports whatever went
+ * wrong while writing; without, leaves the old one. Frees r's parts in any case. */
 status replace_close(replacement *r, bool keep, error *e);
+
+/* Fails with what the system says (`why`, an errno) about writing `path`. */
+status replace_failed(const char *path, int why, error *e);
 
 /* The whole of it: `length` bytes into the file at `path`. */
 status replace_file(const char *path, const char *data, size_t length, error *e);
