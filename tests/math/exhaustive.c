@@ -31,60 +31,8 @@ VECTOR sin(double), cos(double), tan(double), asin(double), acos(double), atan(d
 VECTOR sinh(double), cosh(double), tanh(double), erf(double), erfc(double);
 #endif
 
-static double ref_sigmoid(double x) {
-    return 1.0 / (1.0 + exp(-x));
-}
-static double ref_softplus(double x) {
-    return x > 700.0 ? x : log1p(exp(x));
-}
-static double ref_rsqrt(double x) {
-    return 1.0 / sqrt(x);
-}
-static double ref_reciprocal(double x) {
-    return 1.0 / x;
-}
-static double ref_gelu(double x) {
-    double y = 0.5 * x * erfc(x * -0.70710678118654752440);
-    return x == -(double)INFINITY ? -0.0 : y;
-}
-static double ref_relu(double x) {
-    return x != x || x > 0.0 ? x : 0.0;
-}
-static double ref_sign(double x) {
-    return x != x ? x : (double)((x > 0.0) - (x < 0.0));
-}
-
-/* name, reference, bound in ulps. 0.5 means correctly rounded. */
-#define FUNCTIONS(ROW)                                                                                       \
-    ROW(exp, exp, 2.0)                                                                                       \
-    ROW(exp2, exp2, 2.0)                                                                                     \
-    ROW(expm1, expm1, 2.0)                                                                                   \
-    ROW(log, log, 2.0)                                                                                       \
-    ROW(log2, log2, 2.0)                                                                                     \
-    ROW(log1p, log1p, 2.0)                                                                                   \
-    ROW(sin, sin, 2.0)                                                                                       \
-    ROW(cos, cos, 2.0)                                                                                       \
-    ROW(tan, tan, 2.0)                                                                                       \
-    ROW(asin, asin, 2.0)                                                                                     \
-    ROW(acos, acos, 2.0)                                                                                     \
-    ROW(atan, atan, 2.0)                                                                                     \
-    ROW(sinh, sinh, 2.0)                                                                                     \
-    ROW(cosh, cosh, 2.0)                                                                                     \
-    ROW(tanh, tanh, 2.0)                                                                                     \
-    ROW(erf, erf, 2.0)                                                                                       \
-    ROW(erfc, erfc, 2.0)                                                                                     \
-    ROW(gelu, ref_gelu, 2.0)                                                                                 \
-    ROW(sigmoid, ref_sigmoid, 2.0)                                                                           \
-    ROW(softplus, ref_softplus, 2.0)                                                                         \
-    ROW(sqrt, sqrt, 0.5)                                                                                     \
-    ROW(rsqrt, ref_rsqrt, 2.0)                                                                               \
-    ROW(reciprocal, ref_reciprocal, 0.5)                                                                     \
-    ROW(abs, fabs, 0.0)                                                                                      \
-    ROW(relu, ref_relu, 0.0)                                                                                 \
-    ROW(sign, ref_sign, 0.0)                                                                                 \
-    ROW(floor, floor, 0.0)                                                                                   \
-    ROW(ceil, ceil, 0.0)                                                                                     \
-    ROW(round, nearbyint, 0.0)
+#include "tests/math/functions.h"
+#include "tests/math/ulps.h"
 
 #define LOOP(name, ref, bound)                                                                               \
     static void loop_##name(const float *restrict in, float *restrict out) {                                 \
@@ -96,7 +44,7 @@ static double ref_sign(double x) {
     static void exact_##name(const float *restrict in, double *restrict out) {                               \
         _Pragma("omp simd") for (int i = 0; i < BLOCK; i++) out[i] = ref((double)in[i]);                     \
     }
-FUNCTIONS(LOOP)
+MATH_F32(LOOP)
 
 typedef struct function {
     const char *name;
@@ -107,28 +55,8 @@ typedef struct function {
 } function;
 
 #define ENTRY(name, ref, bound) {#name, loop_##name, exact_##name, scalar_##name, bound},
-static const function functions[] = {FUNCTIONS(ENTRY)};
+static const function functions[] = {MATH_F32(ENTRY)};
 enum { FUNCTION_COUNT = sizeof functions / sizeof functions[0] };
-
-/* The distance of 1 in the last place of an f32 near v (the smallest denormal at and below 2^-126). */
-static double ulp_of(double v) {
-    int e = v == 0.0 ? -126 : ilogb(v);
-    e = e < -126 ? -126 : e > 127 ? 127 : e;
-    return ldexp(1.0, e - 23);
-}
-
-/* The error of y in ulps of `exact`; infinity for a wrong NaN, infinity or sign of zero. Results from 2^128
- * minus half an ulp on round to infinity, which counts as 2^128. */
-static double error_of(float y, double exact) {
-    if (exact != exact || y != y) return exact != exact && y != y ? 0.0 : (double)INFINITY;
-    if (exact == 0.0 && y == 0.0f) return !signbit(exact) == !signbit(y) ? 0.0 : (double)INFINITY;
-    double top = 0x1p128, edge = 0x1.ffffffp127, value = (double)y;
-    if (fabs(exact) >= edge && fabs(value) > top)
-        return !signbit(exact) == !signbit(y) ? 0.0 : (double)INFINITY;
-    if (fabs(value) > top) value = copysign(top, value);
-    if (fabs(exact) > top) exact = copysign(top, exact);
-    return fabs(value - exact) / ulp_of(exact);
-}
 
 typedef struct worker {
     const function *f;
@@ -142,7 +70,7 @@ typedef struct worker {
 /* The errors of a block in ulps of the nearest f32 of `exact`. Where the result is that nearest f32 (or both are
  * NaN) at most 1/2; where it is wrong all the same (-0 for +0),
  * huge; where only one is a NaN or infinite, NaN. At a power of 2 an error may be half of what
- * error_of says, which the caller allows for. Returns how many results are the nearest f32. */
+ * `ulps` says, which the caller allows for. Returns how many results are the nearest f32. */
 static uint64_t quick_errors(const float *restrict out, const double *restrict exact,
                              double *restrict error) {
     uint32_t rounded = 0;
@@ -174,7 +102,7 @@ static void *work(void *argument) {
         for (int i = 0; i < BLOCK; i++) {
             double most = w->worst > 0.5 ? w->worst : 0.5;
             if (error[i] <= 0.5 ? error[i] <= w->worst || w->worst > 0.5 : error[i] * 2.0 <= most) continue;
-            double e = error_of(out[i], w->f->reference((double)in[i]));
+            double e = ulps((double)out[i], w->f->reference((double)in[i]), 24);
             if (e > w->worst) w->worst = e, w->where = in[i];
         }
     }
