@@ -33,7 +33,7 @@ typedef struct report {
 } report;
 
 /* `limits` may be NULL: then no row has a limit. */
-status report_build(const recording *r, const machine_limits *limits, report *out, error *e);
+status report_build(const recording *of, const machine_limits *limits, report *out, error *e);
 void report_free(report *r);
 
 /* Rates of a row: bytes and flops per ns (that is GB/s and GFLOP/s) over its total time; 0 when unknown. */

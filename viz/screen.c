@@ -25,7 +25,7 @@ static bool start_colours(void) {
         [STYLE_COPY] = COLOR_BLUE, [STYLE_COMPILE] = COLOR_RED,  [STYLE_SPAN] = COLOR_WHITE};
     if (getenv("NO_COLOR") || !has_colors() || start_color() == ERR) return false;
     use_default_colors();
-    for (short s = STYLE_OP; s < STYLE_COUNT; s++)
+    for (int s = STYLE_OP; s < STYLE_COUNT; s++)
         init_pair((short)(PAIR_FIRST + s), COLOR_BLACK, background[s]);
     return true;
 }

@@ -117,7 +117,8 @@ status tape_record(tape *t, const op_call *call, tensor *const *out) {
     }
     if (!depends) return STATUS_OK;
     const void *attrs = keep_attrs(t, call, &failed);
-    if (failed || !reserve(t, (size_t)(call->nin + call->nout))) return fail_memory(e, sizeof(tape_entry));
+    if (failed || !reserve(t, (size_t)call->nin + (size_t)call->nout))
+        return fail_memory(e, sizeof(tape_entry));
     for (int i = 0; i < call->nout; i++) {
         if (!dtype_is_float(out[i]->meta.dtype)) continue;
         if (!map_put(&t->known, out[i]->id, 1)) return fail_memory(e, t->known.capacity * 32);

@@ -31,15 +31,15 @@ struct tensor {
 
 /* A new concrete tensor with row-major strides and undefined elements (shape of known sizes); a new
  * reference, owned by the caller; NULL with the error set when out of memory. */
-tensor *tensor_new(context *c, dtype t, const shape *s);
+tensor *tensor_new(context *c, dtype d, const shape *s);
 /* A new tensor without elements (for the tracing and shapes-only executors). */
 tensor *tensor_new_abstract(context *c, const meta *m);
 /* A view of base's storage. */
 tensor *tensor_view(tensor *base, const shape *s, const int64_t *stride, int64_t offset);
 /* Another tensor with base's contents but an identity of its own. */
 tensor *tensor_alias(tensor *base);
-/* Row-major copy of host data: `data` holds count(shape) elements of dtype t. */
-tensor *tensor_from(context *c, dtype t, const shape *s, const void *data);
+/* Row-major copy of host data: `data` holds count(s) elements of dtype d. */
+tensor *tensor_from(context *c, dtype d, const shape *s, const void *data);
 
 /* Rank-0 tensors. The weak ones carry i64 or f64. */
 tensor *tensor_weak_int(context *c, int64_t value);

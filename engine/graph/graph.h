@@ -65,7 +65,7 @@ typedef struct graph {
 /* An empty graph; it takes over dims (NULL: a new table). NULL with the error set when out of memory. */
 graph *graph_new(context *c, const char *name);
 /* An empty graph over the same symbols, for the result of a pass. */
-graph *graph_new_like(const graph *g);
+graph *graph_new_like(const graph *like);
 void graph_free(graph *g); /* NULL is fine */
 
 /* Building; each fails only when out of memory. `attrs` is copied. Values of the new node are value_count on.

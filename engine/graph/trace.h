@@ -19,7 +19,7 @@ trace *trace_begin(context *c, const char *name);
 tensor *trace_input(trace *t, const tensor *example, const char *name);
 /* The same from a meta: sizes of -1 are symbols without a hint (`?`), others are as given. `names` (may be
  * NULL) name the axes. */
-tensor *trace_input_meta(trace *t, const meta *m, const char *name, const char *const *names);
+tensor *trace_input_meta(trace *t, const meta *given, const char *name, const char *const *names);
 
 /* A hidden input: a tensor that the program reads from outside. The same tensor `key` gives the same
  * stand-in. */

@@ -15,6 +15,6 @@ typedef struct cuda_grid {
 /* For launch l of a kernel whose CUDA source is given, at the sizes `values`, with at most most_blocks blocks of
  * most_threads (a power of two of at least 16) threads. */
 status cuda_grid_make(const kernel_launch *l, const kernel_source *source, const int64_t *values,
-                      int most_blocks, int most_threads, cuda_grid *out);
+                      int most_blocks, int most_threads, cuda_grid *g);
 
 #endif

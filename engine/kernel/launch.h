@@ -61,7 +61,7 @@ typedef struct kernel_launch {
  * is the text for short rows where there is one (kernel_turns), or NULL. */
 status launch_prepare(const graph *g, const kernel *k, const kernel_source *source,
                       const kernel_source *turned, const int64_t *values, int lanes, arena *memory,
-                      kernel_launch *out);
+                      kernel_launch *l);
 
 /* Bytes of scratch memory for either tier. */
 size_t launch_scratch(const kernel_launch *l, int lanes);

@@ -36,7 +36,7 @@ status op_promote(context *c, const op_info *op, tensor *const *in, int nin, dty
 /* Refuses (error 106) a value that integer dtype t can't hold. */
 status op_refuse_unfit(context *c, int64_t value, dtype t);
 /* The same of a weak integer whose value is known; a strong one wraps. */
-status op_check_fits(context *c, const tensor *x, dtype t);
+status op_check_fits(context *c, const tensor *weak, dtype t);
 /* Is x a traced weak integer, so that whether t holds it is seen when the graph runs (by the row `fit`)? */
 bool op_fits_later(const tensor *x, dtype t);
 

@@ -1,5 +1,6 @@
 /* tiers.c — from tier A to tier B: all kernels of a program are one translation unit, handed to the background
  * compiler at the first run and taken up at the first run after it is ready. */
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/runtime/plan.h"
@@ -38,10 +39,7 @@ status program_compile(program *p, bool now) {
 /* The address of `name` followed by `suffix`, as a function. */
 static void find(const program *p, const char *name, const char *suffix, void *function) {
     char symbol[128];
-    size_t n = strlen(name);
-    if (n + strlen(suffix) >= sizeof symbol) return;
-    memcpy(symbol, name, n);
-    strcpy(symbol + n, suffix);
+    if ((size_t)snprintf(symbol, sizeof symbol, "%s%s", name, suffix) >= sizeof symbol) return;
     void *address = code_unit_symbol(p->unit, symbol);
     memcpy(function, &address, sizeof address);
 }

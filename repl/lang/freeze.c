@@ -27,7 +27,8 @@ void frozen_destroy(object *o, object **dead) {
 
 static bool same_scalar(const tensor *a, const tensor *b) {
     if (a == b) return true;
-    if (memcmp(&a->meta, &b->meta, sizeof a->meta) != 0 || a->meta.shape.rank > 0) return false;
+    if (a->meta.dtype != b->meta.dtype || a->meta.weak != b->meta.weak) return false;
+    if (a->meta.shape.rank > 0 || b->meta.shape.rank > 0) return false;
     return tensor_concrete(b) && !memcmp(tensor_data(a), tensor_data(b), dtype_size(a->meta.dtype));
 }
 

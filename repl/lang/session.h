@@ -45,10 +45,11 @@ context *session_context(const session *s);
 const source_table *session_sources(const session *s);
 symbol_table *session_symbols(session *s);
 
-/* Runs text. `name`: what errors call the source; NULL for a line of the prompt. `host` is used during the
+/* Runs `content`. `name`: what errors call the source; NULL for a line of the prompt. `host` is used during the
  * call only. Runs do not nest: a command must not call it. On failure the error is in session_context(s)->err
  * until the next run, and session_render_error shows it. */
-status session_run(session *s, const char *name, const char *text, size_t length, const session_host *host);
+status session_run(session *s, const char *name, const char *content, size_t length,
+                   const session_host *host);
 void session_render_error(const session *s, int width, text *out);
 
 /* Evaluates the expression in bytes [begin, end) of source `source` (a command's argument) without echo: *out

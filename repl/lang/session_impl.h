@@ -133,7 +133,7 @@ void bindings_free(session *s);
 status error_at(session *s, span where, status st);
 /* STATUS_NAME with suggestions. */
 status unknown_name(session *s, const ast_node *name);
-status unknown_field(session *s, value v, const ast_node *field, bool called);
+status unknown_field(session *s, value v, const ast_node *n, bool called);
 
 /* Fails when a function call would nest too deep, and polls for Ctrl-C. */
 status check_stack(session *s, span where);

@@ -38,7 +38,7 @@ const char *source_title(const source_table *table, uint32_t number);
 
 /* Appends the error as people see it: number, class and message; the source line with the span marked; what
  * the operands were; which functions ran, and where they were called; the hint. Ends with a newline. The source line
- * and the hint fit into `width` columns (0: there is no window). */
-void source_render_error(text *out, const source_table *table, const error *e, int width);
+ * and the hint fit into `window` columns (0: there is no window). */
+void source_render_error(text *out, const source_table *table, const error *e, int window);
 
 #endif

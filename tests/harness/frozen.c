@@ -118,7 +118,7 @@ bool same_bits(const tensor *a, const tensor *b) {
     for (int64_t i = 0; i < tensor_count(a); i++) {
         if (is_nan(a, i) && is_nan(b, i)) continue;
         double x = real ? tensor_get_real(a, i) : 0, y = real ? tensor_get_real(b, i) : 0;
-        bool same = real ? memcmp(&x, &y, sizeof x) == 0 : tensor_get_int(a, i) == tensor_get_int(b, i);
+        bool same = real ? x == y && signbit(x) == signbit(y) : tensor_get_int(a, i) == tensor_get_int(b, i);
         if (same) continue;
         if (!real) {
             x = (double)tensor_get_int(a, i);

@@ -27,7 +27,7 @@ bool rng_chance(rng *r, int percent);
 typedef enum temper { GENTLE, ROUGH } temper;
 
 /* Fills h. `bound` belongs to "index". */
-void generate(rng *r, const char *word, int64_t bound, temper t, host *h);
+void generate(rng *r, const char *word, int64_t bound, temper how, host *h);
 /* The values that a format is known to be difficult at (zeros, infinities, NaN, denormals, ties, extremes): element i
  * of h gets number (i / repeat) mod how many there are; returns how many. */
 int generate_special(host *h, int64_t repeat);

@@ -31,6 +31,6 @@ void parity_check(parity *p, const prog *progs, int n);
 bool parity_fails(parity *p, const prog *one);
 
 /* The smallest program that still fails which dropping steps, outputs, inputs and gradients leads to. */
-prog parity_shrink(parity *p, const prog *failing);
+prog parity_shrink(parity *lab, const prog *failing);
 
 #endif

@@ -50,9 +50,9 @@ typedef struct reference_reduction {
 
 const reference_reduction *reference_reduction_find(const char *name);
 
-/* in, promoted by the class, reduced over the axes in `mask`: in the canonical order of numerics.md, in the compute
+/* `given`, promoted by the class, reduced over the axes in `mask`: in the canonical order of numerics.md, in the compute
  * type's own arithmetic. A half is rounded once. */
-host reference_reduce(arena *m, const char *name, const host *in, unsigned mask, bool keep);
+host reference_reduce(arena *m, const char *name, const host *given, unsigned mask, bool keep);
 /* The exact value of one output of sum or mean (long double), to check that the canonical order is accurate too. */
 long double reference_exact(const char *name, const host *in, unsigned mask, int64_t output);
 

@@ -222,7 +222,8 @@ static void every_vector_target_gives_the_same_bits(void **state) {
             assert_true((one == NULL) == (other == NULL));
             if (!one) continue;
             for (int k = 0; k < 3; k++)
-                fill(in[k], op_operand_ctype(&op_table[op], (ctype)t, k), N, (uint64_t)(op * 64 + t * 4 + k));
+                fill(in[k], op_operand_ctype(&op_table[op], (ctype)t, k), N,
+                     (uint64_t)op * 64 + (uint64_t)t * 4 + (uint64_t)k);
             const void *operands[] = {in[0], in[1], in[2]};
             for (int mask = 1; mask < 8; mask += 2) {
                 const int step[] = {mask & 1, op_table[op].kind == KIND_MIXED || mask >> 1 & 1,

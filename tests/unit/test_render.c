@@ -93,7 +93,7 @@ static text endless_graph(void) {
     for (int i = 0; i < 1500; i++)
         for (int k = 1; k <= 6; k++)
             text_printf(&out, "n%d -> n%d;\n", i,
-                        i + (int)(hash_u64((uint64_t)(i * 8 + k)) % (uint64_t)(1500 - i)) + 1);
+                        i + (int)(hash_u64((uint64_t)i * 8 + (uint64_t)k) % (uint64_t)(1500 - i)) + 1);
     text_add(&out, "}\n");
     return out;
 }

@@ -23,8 +23,6 @@
 #include "engine/base/memory.h"
 #include "engine/base/text.h"
 
-extern char **environ;
-
 /* No builtins for what libm computes in f64: all tiers must make the same calls. */
 static const char *const flags[] = {
     "-std=c17",
