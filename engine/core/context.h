@@ -44,7 +44,7 @@ typedef struct context {
 
     tensor *seed, *counter; /* random stream: rank-0 i64 (ops/random.c) */
     uint64_t next_id;       /* of tensors */
-    tensor *free_tensors;   /* recycled structs, linked through `store` */
+    tensor *free_tensors;   /* recycled structs */
     uint32_t next_graph;    /* ids of graphs, from 1 */
     struct code_cache
         *code; /* device/cpu/compiler.h: background compiler and its cache; NULL until first used */

@@ -10,7 +10,7 @@
 static tensor *take_struct(context *c) {
     tensor *t = c->free_tensors;
     if (t)
-        c->free_tensors = (tensor *)(void *)t->store;
+        c->free_tensors = t->next_free;
     else if (!(t = mem_alloc(sizeof *t)))
         fail_memory(&c->err, sizeof *t);
     return t;
@@ -18,7 +18,7 @@ static tensor *take_struct(context *c) {
 
 static void put_struct(tensor *t) {
     context *c = t->c;
-    t->store = (storage *)(void *)c->free_tensors;
+    t->next_free = c->free_tensors;
     c->free_tensors = t;
 }
 

@@ -20,7 +20,10 @@ typedef struct storage {
 struct tensor {
     int64_t refs;
     uint64_t id;
-    context *c;
+    union {
+        context *c;
+        tensor *next_free; /* of a recycled struct (context.free_tensors) */
+    };
     meta meta;
     int64_t stride[MAX_RANK]; /* in elements; may be 0 or negative; concrete tensors only */
     int64_t offset;           /* of element [0, 0, ...] in elements from store->data */

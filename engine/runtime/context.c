@@ -25,7 +25,7 @@ context *context_new(int threads) {
 
 void context_trim(context *c) {
     for (tensor *t = c->free_tensors; t;) {
-        tensor *next = (tensor *)(void *)t->store;
+        tensor *next = t->next_free;
         mem_free(t);
         t = next;
     }
