@@ -1,6 +1,6 @@
 /* test_epilogues.c — element-wise consumers of matrix products run on the product's panels: which do, and with the bits
  * of eager execution in every tier, with 1 to 3 lanes, at sizes with several panels, one row, one column, or nothing.
- *     ctest: labels=threads timeout=300 */
+ *     ctest: labels=threads timeout=600 */
 #include "tests/harness/check.h"
 
 #include <string.h>
@@ -142,10 +142,10 @@ static const struct {
 
 enum { PRODUCTS = sizeof bodies_of_products / sizeof *bodies_of_products };
 
-/* m, n, k. The third and the eighth have several panels, the last of which are cut off. */
+/* m, n, k. The third has several panels, the last of which are cut off. */
 static const int64_t sizes[][3] = {{17, 33, 9}, {2, 3, 4},   {1100, 300, 8}, {3, 40, 700},
-                                   {1, 300, 5}, {300, 1, 5}, {1, 1, 1},      {1050, 270, 3},
-                                   {3, 5, 1},   {0, 5, 4},   {4, 0, 5},      {3, 4, 0}};
+                                   {1, 300, 5}, {300, 1, 5}, {1, 1, 1},      {3, 5, 1},
+                                   {0, 5, 4},   {4, 0, 5},   {3, 4, 0}};
 
 static void operands(context *c, dtype t, const int64_t *s, tensor **x) {
     x[0] = sample(c, t, 2, (int64_t[]){s[0], s[2]}, 1);
@@ -226,8 +226,8 @@ static void tiles_match_eager(void **state) {
     for (int lanes = 1; lanes <= 3; lanes++) {
         context *c = context_new(lanes);
         for (int b = 0; b < PRODUCTS; b++)
-            for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-                if (lanes == 3 || t % 3 == (size_t)lanes) check(c, b, types[t], tiles);
+            for (size_t t = 0; t < sizeof types / sizeof *types; t += CASE_STEP)
+                if (lanes == 3 || t + 1 == (size_t)lanes) check(c, b, types[t], tiles);
         context_free(c);
     }
 }
@@ -237,7 +237,7 @@ static void c_matches_eager(void **state) {
     static const dtype types[] = {DT_F32, DT_F16, DT_I32};
     for (int lanes = 1; lanes <= 3; lanes++) {
         context *c = context_new(lanes);
-        for (int b = 0; b < PRODUCTS; b++)
+        for (int b = 0; b < PRODUCTS; b += CASE_STEP)
             if (bodies_of_products[b].epilogues) check(c, b, types[lanes - 1], compiled);
         context_free(c);
     }
@@ -247,7 +247,7 @@ static void c_matches_eager(void **state) {
 static void cuda_matches_eager(void **state) {
     (void)state;
     context *c = context_new(1);
-    for (int b = 0; b < 6; b++) check(c, b, DT_F32, cuda);
+    for (int b = 0; b < 6; b += CASE_STEP) check(c, b, DT_F32, cuda);
     context_free(c);
 }
 
