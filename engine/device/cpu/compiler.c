@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
+#include "engine/device/cpu/blas.h"
 #include "engine/device/cpu/code_store.h"
 #include "engine/ops/loops.h"
 
@@ -121,6 +122,7 @@ static void *work(void *argument) {
 /* Starts the thread, with all signals left to the others; under the lock. */
 static bool start(code_cache *cache) {
     if (cache->running) return true;
+    blas_library(); /* loading it changes the environment, which the thread reads when it starts the compiler */
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
