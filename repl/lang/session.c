@@ -202,12 +202,9 @@ static status run_command(session *s, const ast_node *n) {
     return error_at(s, n->where, s->c->err.code);
 }
 
-status session_run(session *s, const char *name, const char *content, size_t length,
-                   const session_host *host) {
-    error_clear(&s->c->err);
-    ast *tree;
-    status st = session_parse(s, name, content, length, &tree);
-    if (st) return st;
+/* Runs a tree (consumed). */
+static status run_tree(session *s, ast *tree, const session_host *host) {
+    status st = STATUS_OK;
     const session_host *outer = s->host;
     s->host = host;
     s->stack = stack_floor();
@@ -218,6 +215,25 @@ status session_run(session *s, const char *name, const char *content, size_t len
         s->c->here = (span){0};
     }
     s->host = outer;
+    ast_release(tree);
+    return st;
+}
+
+status session_run(session *s, const char *name, const char *content, size_t length,
+                   const session_host *host) {
+    error_clear(&s->c->err);
+    ast *tree;
+    status st = session_parse(s, name, content, length, &tree);
+    return st ? st : run_tree(s, tree, host);
+}
+
+status session_run_part(session *s, span where, const session_host *host) {
+    error_clear(&s->c->err);
+    ast *tree;
+    status st = parse_program_part(s->sources, where.source, where.begin, where.end, &s->c->err, &tree);
+    if (st) return st;
+    st = intern_names(s, ast_root(tree));
+    if (!st) return run_tree(s, tree, host);
     ast_release(tree);
     return st;
 }

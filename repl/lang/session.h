@@ -52,6 +52,10 @@ status session_run(session *s, const char *name, const char *content, size_t len
                    const session_host *host);
 void session_render_error(const session *s, int width, text *out);
 
+/* As session_run, with the statements in bytes [begin, end) of a source (a command's argument), which keep their places.
+ * May be called from a command. */
+status session_run_part(session *s, span where, const session_host *host);
+
 /* Evaluates the expression in bytes [begin, end) of source `source` (a command's argument) without echo: *out
  * is a new reference. May be called from a command. */
 status session_evaluate(session *s, span where, value *out);

@@ -13,11 +13,13 @@ typedef struct source {
     size_t length;
     uint32_t *lines; /* byte offsets of line starts; lines[0] is 0 */
     size_t line_count;
+    uint32_t lines_before; /* typed at the prompt before this text was */
 } source;
 
 struct source_table {
     source *items; /* source number n is items[n - 1] */
     size_t count, capacity;
+    uint32_t typed; /* lines */
 };
 
 source_table *source_table_new(void) {
@@ -67,6 +69,11 @@ uint32_t source_add(source_table *table, const char *name, const char *content, 
         free_source(&s);
         return 0;
     }
+    if (!name) {
+        bool ended = length > 0 && content[length - 1] == '\n'; /* then the last line is empty */
+        s.lines_before = table->typed;
+        table->typed += (uint32_t)s.line_count - ended;
+    }
     table->items[table->count++] = s;
     return (uint32_t)table->count;
 }
@@ -91,6 +98,10 @@ const char *source_title(const source_table *table, uint32_t number) {
     return name ? name : "prompt";
 }
 
+uint32_t source_lines_typed(const source_table *table) {
+    return table->typed;
+}
+
 source_place source_locate(const source_table *table, uint32_t number, uint32_t offset) {
     const source *s = find(table, number);
     if (!s) return (source_place){0, 0};
@@ -110,5 +121,5 @@ source_place source_locate(const source_table *table, uint32_t number, uint32_t 
         i += bytes ? bytes : 1;
         if (i > offset) break;
     }
-    return (source_place){(uint32_t)(low + 1), column};
+    return (source_place){s->lines_before + (uint32_t)low + 1, column};
 }

@@ -25,11 +25,14 @@ uint32_t source_add(source_table *table, const char *name, const char *content, 
 const char *source_text(const source_table *table, uint32_t number, size_t *length);
 const char *source_name(const source_table *table, uint32_t number); /* NULL: none */
 
-/* Line and column of a byte, both from 1; columns count characters. Zeros for an unknown source. */
+/* Line and column of a byte, both from 1; columns count characters. What was typed at the prompt (sources without a name)
+ * is numbered as one text, line after line. Zeros for an unknown source. */
 typedef struct source_place {
     uint32_t line, column;
 } source_place;
 source_place source_locate(const source_table *table, uint32_t number, uint32_t offset);
+/* How many lines were typed at the prompt so far. */
+uint32_t source_lines_typed(const source_table *table);
 
 /* The text of a span on one line, cut to fit. */
 void source_brief(const source_table *table, span where, char *out, size_t size);

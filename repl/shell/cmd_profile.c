@@ -109,9 +109,7 @@ static status show_report(shell *sh, bool json) {
 
 static status profile_statement(shell *sh, const option_args *a, int runs) {
     if (!seen_of(sh) || !seen_limits(sh, false)) return sh->c->err.code;
-    profile_job j = {.sh = sh, .runs = runs, .where = sh->command_where};
-    j.where.begin += (uint32_t)(a->rest - sh->command_text);
-    j.where.end = j.where.begin + (uint32_t)a->length;
+    profile_job j = {.sh = sh, .runs = runs, .where = command_place(sh, a->rest, a->length)};
     j.title = mem_copy_text(a->rest, a->length);
     status s = j.title ? run_all(&j) : fail_memory(&sh->c->err, a->length);
     mem_free(j.title);

@@ -190,7 +190,7 @@ status cmd_time(shell *sh, const char *args) {
         return command_usage(sh, "time");
     }
     uint64_t begin = clock_ns();
-    status code = shell_run_text(sh, NULL, a.rest, a.length);
+    status code = shell_run_part(sh, command_place(sh, a.rest, a.length));
     double ns = (double)(clock_ns() - begin);
     text out = {0};
     if (a.json) {

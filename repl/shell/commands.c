@@ -111,9 +111,13 @@ char *command_path(shell *sh, const char *s, size_t length) {
     return path;
 }
 
-status command_evaluate(shell *sh, const char *expression, size_t length, value *out) {
+span command_place(const shell *sh, const char *part, size_t length) {
     span where = sh->command_where;
-    where.begin += (uint32_t)(expression - sh->command_text);
+    where.begin += (uint32_t)(part - sh->command_text);
     where.end = where.begin + (uint32_t)length;
-    return session_evaluate(sh->session, where, out);
+    return where;
+}
+
+status command_evaluate(shell *sh, const char *expression, size_t length, value *out) {
+    return session_evaluate(sh->session, command_place(sh, expression, length), out);
 }

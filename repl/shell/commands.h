@@ -54,6 +54,8 @@ typedef struct command_args {
 status command_split(shell *sh, const char *args, command_args *a);
 void command_args_free(command_args *a);
 
+/* Where a part of the running command's args is. */
+span command_place(const shell *sh, const char *part, size_t length);
 /* The value of an expression that stands within the running command's args; a new reference. */
 status command_evaluate(shell *sh, const char *expression, size_t length, value *out);
 

@@ -163,8 +163,13 @@ static void open_history(prompt *p) {
 
 static void remember(prompt *p, const char *statement) {
     HIST_ENTRY *last = history_length > 0 ? history_get(history_base + history_length - 1) : NULL;
-    if (last && strcmp(last->line, statement) == 0) return;
-    add_history(statement);
+    bool again = last && strcmp(last->line, statement) == 0;
+    if (!again) {
+        add_history(statement);
+        last = history_get(history_base + history_length - 1);
+    }
+    if (last) last->data = (void *)(uintptr_t)(source_lines_typed(session_sources(p->sh->session)) + 1);
+    if (again) return;
     if (!p->history) return;
     if (append_history(1, p->history) == ENOENT) write_history(p->history);
 }
@@ -179,7 +184,11 @@ void line_history(text *out, int most, bool json) {
             if (i > first) text_char(out, ',');
             json_string(entry->line, strlen(entry->line), out);
         } else {
-            text_printf(out, "%5d  ", history_base + i);
+            unsigned line = (unsigned)(uintptr_t)entry->data;
+            if (line)
+                text_printf(out, "%5u  ", line);
+            else
+                text_add(out, "       ");
             for (const char *s = entry->line; *s; s++) {
                 text_char(out, *s);
                 if (*s == '\n') text_add(out, "       ");

@@ -66,11 +66,23 @@ static void on_warn(void *user, session *s, span where, const char *message) {
 
 /* ---- running ---- */
 
-status shell_run_text(shell *sh, const char *name, const char *content, size_t length) {
-    const session_host host = {sh, on_echo, on_print, on_command, on_warn};
-    status code = session_run(sh->session, name, content, length, &host);
+static session_host host_of(shell *sh) {
+    return (session_host){sh, on_echo, on_print, on_command, on_warn};
+}
+
+static status ran(shell *sh, status code) {
     if (code == STATUS_INTERRUPT) atomic_store(&sh->c->interrupt, 0);
     return code;
+}
+
+status shell_run_text(shell *sh, const char *name, const char *content, size_t length) {
+    const session_host host = host_of(sh);
+    return ran(sh, session_run(sh->session, name, content, length, &host));
+}
+
+status shell_run_part(shell *sh, span where) {
+    const session_host host = host_of(sh);
+    return ran(sh, session_run_part(sh->session, where, &host));
 }
 
 /* The whole content of a file; freed with text_free. */

@@ -60,6 +60,8 @@ print_options shell_window(const shell *sh);
 /* Runs text as the language with this shell as its host. `name` as in session_run. Errors are left in the
  * context. */
 status shell_run_text(shell *sh, const char *name, const char *content, size_t length);
+/* The same with a part of what runs (a command's argument). */
+status shell_run_part(shell *sh, span where);
 /* Reads a file and runs it. */
 status shell_run_file(shell *sh, const char *path);
 /* The exit status for a failure. */

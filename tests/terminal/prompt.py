@@ -81,12 +81,15 @@ def test_history_lasts(program, home):
     t.write("(2 +\r")
     t.expect(r"\n\. $")
     equal(t.run("3)"), "5")
+    t.run("def f(x) { x @ w }")
+    assert "in f, called at prompt:5:1: f(1)" in t.run("f(1)"), "lines typed are counted"
+    equal([line.split()[0] for line in t.run(":history").split("\n")], ["1", "2", "3)", "4", "5", "6"])
     equal(t.leave(), 0)
     kept = home / ".local/state/tapedeck/history"
     assert kept.exists() and (kept.parent.stat().st_mode & 0o77) == 0, "others must not read the history"
     t = Terminal(program, home)
     t.prompt()
-    equal(t.run("\x1b[A").split("\n")[-1], "5")  # arrow up: a statement of two lines is one entry
+    equal(t.run("\x1b[A\x1b[A\x1b[A\x1b[A").split("\n")[-1], "5")  # arrow up: a statement of two lines is one entry
     equal(t.run("\x12111").split("\n")[-1], "112")  # Ctrl-R searches
     t.leave()
     t = Terminal(program, home)
@@ -221,6 +224,8 @@ def test_exit_statuses(program, home):
     assert (code, out) == (1, "2\n") and err.startswith("-e:2: E201"), (code, out, err)
     code, out, err = run(program, home, "-e", "assert(1 > 2, 'no')")
     assert code == 3 and "no" in err, (code, err)
+    code, out, err = run(program, home, "--json", "-e", ":time nonsense")
+    assert code == 1 and '"line":1,"column":7' in err, "a command's argument has its place in the line"
     for usage in (("--nonsense",), ("-e",), ("--threads", "many"), ("no_such_file.td",)):
         code, out, err = run(program, home, *usage)
         assert code == 2 and out == "" and err, (usage, code, out, err)

@@ -48,6 +48,22 @@ static void places_count_lines_and_characters(void **state) {
     source_table_free(table);
 }
 
+static void lines_typed_are_one_text(void **state) {
+    (void)state;
+    source_table *table = source_table_new();
+    uint32_t first = source_add(table, NULL, "a", 1), two = source_add(table, NULL, "(b\nc)", 5),
+             file = source_add(table, "f.td", "x\ny\n", 4), ended = source_add(table, NULL, "d\n", 2),
+             last = source_add(table, NULL, "e", 1);
+    assert_int_equal(source_locate(table, first, 0).line, 1);
+    assert_int_equal(source_locate(table, two, 0).line, 2);
+    assert_int_equal(source_locate(table, two, 3).line, 3);
+    assert_int_equal(source_locate(table, file, 2).line, 2);
+    assert_int_equal(source_locate(table, ended, 0).line, 4);
+    assert_int_equal(source_locate(table, last, 0).line, 5);
+    assert_int_equal(source_lines_typed(table), 5);
+    source_table_free(table);
+}
+
 /* Draws an error over [begin, end) of `content` and compares. `operands`: lines; `hint`: or NULL. */
 static void check(const char *name, const char *content, uint32_t begin, uint32_t end, const char *operands,
                   const char *hint, const char *expected) {
@@ -206,6 +222,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sources_are_numbered_and_kept),
         cmocka_unit_test(places_count_lines_and_characters),
+        cmocka_unit_test(lines_typed_are_one_text),
         cmocka_unit_test(errors_look_as_in_the_language_text),
         cmocka_unit_test(carets_stand_under_what_they_mark),
         cmocka_unit_test(spans_at_edges),
