@@ -12,6 +12,7 @@
 #define meta curses_meta
 #define trace curses_trace_on
 #include <curses.h>
+#include <term.h>
 #undef meta
 #undef trace
 
@@ -117,20 +118,37 @@ static bool run(timeline_view *v, bool colours, const atomic_int *stop) {
     return true;
 }
 
+/* Can the cursor be moved to a place? Not on terminals that are not known, nor on those that only print on ("dumb"). */
+static bool moves_cursor(void) {
+    TERMINAL *before = cur_term; /* Readline's */
+    int found = 0;
+    if (setupterm(NULL, STDOUT_FILENO, &found) == ERR) return false;
+    const char *moves = tigetstr("cup");
+    bool can = moves && moves != (char *)-1; /* NOLINT: -1 stands for something that is no string */
+    TERMINAL *own = set_curterm(before);
+    if (own != before) del_curterm(own);
+    return can;
+}
+
+static status refuse_terminal(error *e) {
+    const char *name = getenv("TERM");
+    fail(e, STATUS_UNSUPPORTED, 705, "there is no way to draw on the terminal \"%s\"", name ? name : "");
+    return fail_hint(e, "set TERM, or let :timeline --text print it");
+}
+
 status screen_timeline(const recording *r, const atomic_int *stop, error *e) {
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         fail(e, STATUS_UNSUPPORTED, 705, "the timeline needs a terminal");
         return fail_hint(e, ":timeline --text prints it");
     }
+    if (!moves_cursor()) return refuse_terminal(e);
     timeline_view v;
     status s = timeline_open(&v, r, e);
     if (s) return s;
     SCREEN *screen = newterm(NULL, stdout, stdin);
     if (!screen) {
         timeline_close(&v);
-        const char *name = getenv("TERM");
-        fail(e, STATUS_UNSUPPORTED, 705, "ncurses does not know the terminal \"%s\"", name ? name : "");
-        return fail_hint(e, "set TERM, or let :timeline --text print it");
+        return refuse_terminal(e);
     }
     set_term(screen);
     cbreak();
