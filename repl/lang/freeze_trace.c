@@ -420,7 +420,7 @@ static status convert_types(session *s, freezing *z, const value *types, int cou
         status st = meta_of_type(s, types[i], &m, names);
         if (!st) st = add_origin(s, z, &(input_origin){.leaf = {.arg = i}});
         if (st) return st;
-        tensor *t = trace_input_meta(z->trace, &m, NULL, names);
+        tensor *t = trace_input_meta(z->trace, &m, argument_name(z->f->f, i, NULL), names);
         if (!t) return s->c->err.code;
         now[i] = value_tensor(t);
         sp->args[i] = (value){.number = i};

@@ -135,6 +135,9 @@ def test_graph_text(program, home):
         assert any(f"input {i} {name} : f32[" in line for i in range(4) for line in lines), (name, out)
     assert any("matmul" in line and line.endswith("# -e:1") for line in lines), out
     assert any("# backward -e:2" in line for line in lines) and "@" not in out, out
+    out, _ = run(program, home, "g = freeze((x, w) -> x @ w, f32[?, 3], f32[3, 2]);", ":graph g", ":why g")
+    for line in ("input 0 x : ", "input 1 w : ", "holds for x f32[s0, 3], w f32[3, 2]"):
+        assert line in out, (line, out)
     before, _ = run(program, home, STEP, ":graph g --before")
     assert before.count("\n") > out.count("\n"), "passes make it smaller"
 
@@ -245,11 +248,12 @@ def test_timeline_without_colours(program, home):
 
 
 def test_timeline_on_unknown_terminals(program, home):
-    t = recorded(program, home, term="no-such-terminal")
-    shown = t.run(":timeline")
-    assert "E705" in shown and "no-such-terminal" in shown, shown
-    equal(t.run("1 + 1"), "2")
-    equal(t.leave(), 0)
+    for name in ("no-such-terminal", "dumb"):
+        t = recorded(program, home, term=name)
+        shown = t.run(":timeline")
+        assert "E705" in shown and name in shown and "--text" in shown and "[statement=" not in shown, shown
+        equal(t.run("1 + 1"), "2")
+        equal(t.leave(), 0)
 
 
 def test_a_signal_restores_the_terminal(program, home):
