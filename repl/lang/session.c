@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "engine/device/cpu/compiler.h"
 #include "repl/lang/builtins.h"
 #include "repl/lang/eval.h"
 #include "repl/lang/eval_errors.h"
@@ -202,6 +203,13 @@ static status run_command(session *s, const ast_node *n) {
     return error_at(s, n->where, s->c->err.code);
 }
 
+/* What the thread that compiles kernels has to say, once a session. */
+static void pass_on_notice(session *s) {
+    if (!s->c->code || !s->host || !s->host->warn) return;
+    const char *notice = code_cache_notice(s->c->code);
+    if (notice) s->host->warn(s->host->user, s, (span){0}, notice);
+}
+
 /* Runs a tree (consumed). */
 static status run_tree(session *s, ast *tree, const session_host *host) {
     status st = STATUS_OK;
@@ -213,6 +221,7 @@ static status run_tree(session *s, ast *tree, const session_host *host) {
         const ast_node *n = root->child[i];
         st = n->kind == AST_COMMAND ? run_command(s, n) : run_statement(s, tree, n);
         s->c->here = (span){0};
+        pass_on_notice(s);
     }
     s->host = outer;
     ast_release(tree);

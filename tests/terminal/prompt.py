@@ -3,6 +3,7 @@
 
     prompt.py PROGRAM [NAME...]     runs all tests, or those named"""
 
+import json
 import os
 import re
 import signal
@@ -243,6 +244,43 @@ def test_standard_input(program, home):
         code, out, err = run(program, home, stdin=junk)
         assert code == 1 and out == "" and re.search(r"E\d+ ", err), (junk[:20], code, err)
         assert "\x1b" not in err and "\x00" not in err, "a terminal must not see it"
+
+
+HOT = "g = freeze(x -> sum(tanh(x) ** 2) * 7.25); x = randn(200000); a = g(x);"
+WARM = "t = time(); while time() - t < 0.5 { b = g(x) };"
+
+
+def without_compiler(home, name, script=""):
+    """The variable TAPEDECK_CC of a compiler that is not there, or is this script."""
+    path = home / name
+    if script:
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(0o700)
+    return {"HOME": str(home), "PATH": "/usr/bin:/bin", "TAPEDECK_CC": str(path)}
+
+
+def test_says_once_that_nothing_compiles(program, home):
+    """As a warning behind the statement, and the program goes on."""
+    junk = "while [ \"$1\" != -o ]; do shift; done\necho junk > \"$2\"\n"
+    for name, script, says in (("nowhere", "", "no C compiler ("), ("bad", "echo 'x: error: bad day' >&2; exit 1", "error: bad day"),
+                               ("junk", junk, "can't load a compiled kernel: ")):
+        env = without_compiler(home, name, script)
+        for more in ([], ["--json"]):
+            command = [program, "--no-init", *more, "-e", HOT, "-e", WARM, "-e", "1", "-e", "f = freeze(x -> cos(x) * 3); f(x);",
+                       "-e", WARM.replace("g(x)", "f(x)")]
+            done = subprocess.run(command, cwd=home, capture_output=True, text=True, timeout=PATIENCE, check=False, env=env)
+            assert done.returncode == 0 and done.stdout.strip(), done
+            lines = done.stderr.splitlines()
+            equal(len(lines), 1)
+            said = json.loads(lines[0])["warning"]["message"] if more else lines[0]
+            assert more or said.startswith("warning: "), said
+            assert says in said and "kernels are interpreted" in said and "TAPEDECK_CC" in said, said
+    t = Terminal(program, home, env=without_compiler(home, "nowhere"))
+    t.prompt()
+    t.run(HOT)
+    assert "warning: no C compiler" in t.run(WARM)
+    equal(t.run("1 + 1"), "2")
+    equal(t.leave(), 0)
 
 
 def test_signals_and_pipes(program, home):

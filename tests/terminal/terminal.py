@@ -28,15 +28,16 @@ def set_window(fd, rows, columns):
 class Terminal:
     """The program on a terminal of its own."""
 
-    def __init__(self, program, home, args=("--no-init",), term="xterm", size=(24, 80)):
+    def __init__(self, program, home, args=("--no-init",), term="xterm", size=(24, 80), env=None):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             try:
                 set_window(0, *size)  # before the program looks
                 os.chdir(home)
-                env = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "LC_", "LINES", "COLUMNS"))}
-                env.update(HOME=str(home), TERM=term, LANG="C.UTF-8", LC_ALL="C.UTF-8", INPUTRC="/dev/null")
-                os.execve(program, [program, *args], env)
+                whole = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "LC_", "LINES", "COLUMNS"))}
+                whole.update(HOME=str(home), TERM=term, LANG="C.UTF-8", LC_ALL="C.UTF-8", INPUTRC="/dev/null")
+                whole.update(env or {})
+                os.execve(program, [program, *args], whole)
             except OSError as e:
                 os.write(2, f"{program}: {e}\n".encode())
             os._exit(127)

@@ -116,6 +116,15 @@ static void replaces_damaged_libraries(void **state) {
     context_free(c);
 }
 
+/* The notice has `part`, and TAPEDECK_CC as a way on; it comes once. */
+static void check_notice(context *c, const char *part) {
+    const char *notice = code_cache_notice(c->code);
+    assert_non_null(notice);
+    assert_non_null(strstr(notice, part));
+    assert_non_null(strstr(notice, "TAPEDECK_CC"));
+    assert_null(code_cache_notice(c->code));
+}
+
 static void explains_failures(void **state) {
     (void)state;
     context *c = context_new(1);
@@ -124,7 +133,7 @@ static void explains_failures(void **state) {
     assert_int_equal(code_unit_state(u), CODE_FAILED);
     assert_non_null(strstr(code_unit_message(u), "undeclared"));
     code_unit_release(u);
-    assert_null(code_cache_notice(c->code));
+    check_notice(c, "undeclared");
     check_answer(compile(c, "int answer(void) { return 6 * 7; }\n", true), false);
     context_free(c);
 }
@@ -148,15 +157,17 @@ static void works_without_compiler(void **state) {
     setenv("TAPEDECK_CC", "/nowhere/cc", 1);
     context *c = context_new(1);
     runs_interpreted(c);
-    const char *notice = code_cache_notice(c->code);
-    assert_non_null(notice);
-    assert_non_null(strstr(notice, "/nowhere/cc"));
-    assert_null(code_cache_notice(c->code));
+    check_notice(c, "/nowhere/cc");
     context_free(c);
     setenv("TAPEDECK_CC", "false", 1);
     c = context_new(1);
     runs_interpreted(c);
-    assert_null(code_cache_notice(c->code));
+    check_notice(c, "the C compiler (false) failed: kernels are interpreted");
+    context_free(c);
+    setenv("TAPEDECK_CC", "true", 1); /* makes nothing */
+    c = context_new(1);
+    runs_interpreted(c);
+    check_notice(c, "kernels are interpreted");
     context_free(c);
     unsetenv("TAPEDECK_CC");
 }

@@ -224,7 +224,6 @@ static bool open_store(code_store *s) {
     s->opened = true;
     uint64_t compiler = 0, headers = 1;
     if (!find_compiler(s, &compiler)) {
-        s->no_compiler = true;
         snprintf(s->why, sizeof s->why,
                  "no C compiler (%s): kernels are interpreted, at lower speed; install gcc or clang, or set "
                  "TAPEDECK_CC",
@@ -239,8 +238,11 @@ static bool open_store(code_store *s) {
     for (int i = 1; s->words[i]; i++) s->base_key = hash_bytes(s->words[i], strlen(s->words[i]), s->base_key);
     for (int i = 0; i < FLAGS; i++) s->base_key = hash_bytes(flags[i], strlen(flags[i]), s->base_key);
     if (open_folder(s) && open_headers(s, headers)) return true;
-    snprintf(s->why, sizeof s->why, "no folder for compiled kernels (%s): kernels are interpreted",
-             strerror(errno));
+    snprintf(
+        s->why, sizeof s->why,
+        "no folder for compiled kernels (%s): kernels are interpreted, at lower speed; XDG_CACHE_HOME names "
+        "another place for it",
+        strerror(errno));
     return false;
 }
 
@@ -349,12 +351,15 @@ static bool seal(const char *made, const char *path) {
     return good;
 }
 
-static void say(char message[STORE_MESSAGE], const char *what, const char *log) {
+/* That the compiler failed, and the first error that it reported. */
+static void say(char message[STORE_MESSAGE], const char *compiler, const char *log) {
     size_t length = 0;
     char *said = read_file(log, &length);
     const char *line = said ? strstr(said, "error") : NULL;
     if (!line) line = said ? said : "";
-    snprintf(message, STORE_MESSAGE, "%s: %.*s", what, (int)strcspn(line, "\n"), line);
+    int count = (int)strcspn(line, "\n");
+    snprintf(message, STORE_MESSAGE, "the C compiler (%s) failed%s%.*s", compiler, count ? ": " : "", count,
+             line);
     mem_free(said);
 }
 
@@ -371,7 +376,7 @@ static bool build(code_store *s, const char *source, const char *path, char mess
         snprintf(message, STORE_MESSAGE, "can't write %s: %s", text_str(&c), strerror(errno));
         good = false;
     } else if (!run_compiler(s, text_str(&c), text_str(&so), text_str(&log))) {
-        say(message, "the C compiler failed", text_str(&log));
+        say(message, s->words[0], text_str(&log));
         good = false;
     } else if (!seal(text_str(&so), path)) {
         snprintf(message, STORE_MESSAGE, "can't write %s: %s", path, strerror(errno));

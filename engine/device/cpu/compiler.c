@@ -18,8 +18,9 @@ struct code_unit {
     int refs; /* under the cache's lock */
     char *source;
     void *library;
-    bool cached, no_compiler;
-    event what; /* of its compilation */
+    bool cached;
+    bool hopeless; /* the store can't be used at all: the message says what follows from that */
+    event what;    /* of its compilation */
     _Atomic code_state state;
     char message[STORE_MESSAGE];
     code_unit *next; /* in the queue */
@@ -36,7 +37,7 @@ struct code_cache {
     code_unit *busy;
     code_store store; /* used under `store_lock` */
     pthread_mutex_t store_lock;
-    char notice[STORE_MESSAGE];
+    char notice[STORE_MESSAGE + 200]; /* on the first failure */
     bool noticed;
     event ended[ENDED_KEPT]; /* the last compilations, as a ring */
     uint64_t ended_count;
@@ -76,10 +77,22 @@ static void drop(code_unit *u) { /* under the lock */
     mem_free(u);
 }
 
+/* Why kernels stay interpreted, and what can be done about it. */
+static void write_notice(code_unit *u) { /* under the lock */
+    code_cache *cache = u->cache;
+    if (u->hopeless)
+        snprintf(cache->notice, sizeof cache->notice, "%s", u->message);
+    else
+        snprintf(
+            cache->notice, sizeof cache->notice,
+            "%s: kernels are interpreted, at lower speed; TAPEDECK_CC names another compiler, XDG_CACHE_HOME "
+            "another folder for what it makes",
+            u->message);
+}
+
 static void finish(code_unit *u, code_state state) { /* under the lock */
     code_cache *cache = u->cache;
-    if (state == CODE_FAILED && u->no_compiler && !cache->noticed && !cache->notice[0])
-        snprintf(cache->notice, sizeof cache->notice, "%s", u->message);
+    if (state == CODE_FAILED && !cache->notice[0]) write_notice(u);
     if (u->what.begin) cache->ended[cache->ended_count++ % ENDED_KEPT] = u->what;
     atomic_store_explicit(&u->state, state, memory_order_release);
     pthread_cond_broadcast(&cache->changed);
@@ -90,7 +103,7 @@ static void compile(code_unit *u) {
     u->what.begin = clock_ticks();
     pthread_mutex_lock(&cache->store_lock);
     u->library = store_load(&cache->store, u->source, &u->cached, u->message);
-    u->no_compiler = cache->store.no_compiler;
+    u->hopeless = cache->store.why[0] != 0;
     pthread_mutex_unlock(&cache->store_lock);
     u->what.end = clock_ticks();
     u->what.tier = u->cached ? "cache" : u->library ? "cc" : "failed";

@@ -39,7 +39,8 @@ void *code_unit_symbol(const code_unit *u, const char *name);
  * their own. Called by the main thread, once before the sink stops. */
 void code_cache_write_events(code_cache *cache, event_sink *s);
 
-/* A sentence for the user, once ("no C compiler ..."): NULL when there is none, or it was taken. */
+/* A sentence for the user, once, after the first unit that could not be compiled ("no C compiler ..."); NULL when there
+ * is none, or it was taken. Lives as long as the cache. */
 const char *code_cache_notice(code_cache *cache);
 
 #endif
