@@ -8,6 +8,7 @@
 #define TD_DEVICE_CPU_BLAS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* cblas_sgemm and cblas_dgemm with 32-bit sizes. */
 typedef void (*blas_sgemm)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
@@ -29,7 +30,19 @@ typedef struct blas {
 
 #define BLAS_SMALL 1000000
 
-/* The library, single-threaded; loads it the first time (any thread may call). */
+/* The library, single-threaded; loads it the first time (any thread may call). NULL while there is no room for it in
+ * memory: own kernels would give other bits. */
 const blas *blas_library(void);
+
+/* The library maps a buffer for every call that runs at once and keeps it, and when there is no memory for one it tries
+ * for ever. So all calls are between these two, which have it map the buffers before. False: there is no room for
+ * `count` calls more (any thread may call). */
+bool blas_begin(int count);
+void blas_end(int count);
+
+/* Of address space: the library with those that it needs (40 MiB and some to spare), and a buffer of its builds for
+ * x86-64 and arm64. */
+#define BLAS_LIBRARY_BYTES ((size_t)64 << 20)
+#define BLAS_BUFFER_BYTES ((size_t)128 << 20)
 
 #endif

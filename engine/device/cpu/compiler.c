@@ -135,7 +135,8 @@ static void *work(void *argument) {
 /* Starts the thread, with all signals left to the others; under the lock. */
 static bool start(code_cache *cache) {
     if (cache->running) return true;
-    blas_library(); /* loading it changes the environment, which the thread reads when it starts the compiler */
+    /* Loading it changes the environment, which the thread reads when it starts the compiler. */
+    if (!blas_library()) return false;
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);

@@ -258,15 +258,39 @@ static status prepare(product *p) {
     return STATUS_OK;
 }
 
+/* The library; when there is no room for it, cached memory is given back first. NULL: with the error. */
+static const blas *library(context *c) {
+    const blas *b = blas_library();
+    if (b) return b;
+    allocator_trim(c->memory);
+    if (!(b = blas_library())) fail_memory(&c->err, BLAS_LIBRARY_BYTES);
+    return b;
+}
+
+/* Makes room for as many calls of BLAS as there are lanes, or else for one; how many, or 0 with the error. */
+static int begin_calls(context *c, int lanes) {
+    if (blas_begin(lanes)) return lanes;
+    allocator_trim(c->memory);
+    if (blas_begin(lanes)) return lanes;
+    if (blas_begin(1)) return 1; /* slower, with the same bits */
+    fail_memory(&c->err, BLAS_BUFFER_BYTES);
+    return 0;
+}
+
 static status run_panels(product *p) {
     const gemm *g = p->g;
     double work = (double)p->grid.rows * (double)p->grid.cols * (double)g->k;
     p->panels_in_task = work >= TASK_PRODUCTS ? 1 : (int64_t)(TASK_PRODUCTS / (work > 1 ? work : 1));
     p->tasks = ceil_div(p->panels, p->panels_in_task);
-    if (p->tasks > 1 && work * (double)p->panels >= PARALLEL_PRODUCTS)
+    bool parallel = p->tasks > 1 && work * (double)p->panels >= PARALLEL_PRODUCTS;
+    int wanted = parallel ? pool_lanes(p->c->workers) : 1,
+        lanes = p->blas ? begin_calls(p->c, wanted) : wanted;
+    if (!lanes) return p->c->err.code;
+    if (parallel && lanes == wanted)
         pool_run(p->c->workers, p->tasks, panels_task, p, &p->c->interrupt);
     else
-        for (int64_t i = 0; i < p->tasks; i++) panels_task(p, i, 0);
+        for (int64_t i = 0; i < p->tasks && !atomic_load(&p->c->interrupt); i++) panels_task(p, i, 0);
+    if (p->blas) blas_end(lanes);
     return context_interrupted(p->c) ? p->c->err.code : STATUS_OK;
 }
 
@@ -281,7 +305,8 @@ status gemm_run(context *c, const gemm *g) {
                  .b = {.data = g->b, .row = g->b_row, .col = g->b_col, .batch = g->b_batch}};
     p.panels = g->batch * p.grid.row_panels * p.grid.col_panels;
     bool fits = g->m <= INT_MAX && g->n <= INT_MAX && g->k <= INT_MAX && g->c_row <= INT_MAX;
-    if (dtype_is_float(p.t) && fits && blas_library()->sgemm) p.blas = blas_library();
+    if (dtype_is_float(p.t) && fits && !(p.blas = library(c))) return c->err.code;
+    if (p.blas && !p.blas->sgemm) p.blas = NULL;
     status code = prepare(&p);
     if (!code) code = run_panels(&p);
     tensor_release(p.a.held);
