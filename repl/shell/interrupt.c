@@ -26,6 +26,7 @@ void interrupt_install(context *c, bool interactive) {
     sigaction(SIGINT, &action, NULL);
     action.sa_handler = SIG_IGN; /* a closed pipe shows as a failed write */
     sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL); /* and so does the largest size that a file may have */
 }
 
 void interrupt_remove(void) {

@@ -6,6 +6,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -301,6 +302,17 @@ def test_signals_and_pipes(program, home):
                           timeout=PATIENCE, env={"HOME": str(home)})
     os.close(write_end)
     equal((done.returncode, done.stderr), (1, b""))
+
+
+def test_the_largest_file(program, home):
+    """A file beyond the size that the shell allows is refused; the session goes on and nothing is left behind."""
+    for name in ("big.npy", "big.csv", "big.npy.gz"):
+        script = f"save(randn(100000), '{name}')\n"
+        done = subprocess.run([program, "--no-init", "-e", script], capture_output=True, cwd=home, check=False,
+                              timeout=PATIENCE, env={"HOME": str(home)},
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+        assert done.returncode == 1 and b"E622" in done.stderr, (name, done)
+        equal(sorted(path.name for path in home.iterdir() if "big" in path.name), [])
 
 
 if __name__ == "__main__":
