@@ -3,6 +3,7 @@
  * ended waits to run the same thread of the next block. */
 #include "engine/kernel/shim.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
@@ -19,8 +20,15 @@ enum { STACK = 128 << 10, GROUP = 16 };
 
 typedef enum fibre_state { UNBORN, RUNNABLE, AT_BARRIER, IN_SHUFFLE, ENDED } fibre_state;
 
-typedef struct fibre {
+/* Where execution goes on: `at` the first time, `back` from then on, which unlike swapcontext asks nothing of the kernel. */
+typedef struct place {
     ucontext_t at;
+    jmp_buf back;
+    bool left;
+} place;
+
+typedef struct fibre {
+    place at;
     fibre_state state;
     char value[8];
     unsigned bytes;
@@ -33,7 +41,7 @@ struct shim {
     fibre *fibres;
     char *stacks;
     int threads, most, current;
-    ucontext_t scheduler;
+    place scheduler;
     void (*entry)(cuda_launch);
     cuda_launch launch;
     int *order;
@@ -47,19 +55,31 @@ static _Thread_local shim *running;
 
 /* ---- switching; sanitizers want to know of stacks ---- */
 
+/* Goes on at `to`; comes back when someone goes to `from`. */
+__attribute__((noinline)) static void change(place *from, place *to) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    swapcontext(&from->at, &to->at); /* which they understand */
+#else
+    from->left = true;
+    if (_setjmp(from->back)) return;
+    if (to->left) _longjmp(to->back, 1);
+    setcontext(&to->at);
+#endif
+}
+
 /* `leaves`: for good. */
 static void to_scheduler(shim *s, bool leaves) {
     fibre *f = &s->fibres[s->current];
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(leaves ? NULL : &f->sanitizer, s->scheduler_stack, s->scheduler_size);
-    swapcontext(&f->at, &s->scheduler);
+    change(&f->at, &s->scheduler);
     __sanitizer_finish_switch_fiber(f->sanitizer, &s->scheduler_stack, &s->scheduler_size);
 #else
     (void)leaves;
 #if defined(__SANITIZE_THREAD__)
     __tsan_switch_to_fiber(s->sanitizer, 0);
 #endif
-    swapcontext(&f->at, &s->scheduler);
+    change(&f->at, &s->scheduler);
 #endif
 }
 
@@ -68,14 +88,14 @@ static void to_fibre(shim *s, int i) {
     s->thread.thread = (shim_index){(unsigned)i, 0, 0};
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(&s->sanitizer, s->stacks + (size_t)i * STACK, STACK);
-    swapcontext(&s->scheduler, &s->fibres[i].at);
+    change(&s->scheduler, &s->fibres[i].at);
     __sanitizer_finish_switch_fiber(s->sanitizer, NULL, NULL);
 #else
 #if defined(__SANITIZE_THREAD__)
     s->sanitizer = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(s->fibres[i].sanitizer, 0);
 #endif
-    swapcontext(&s->scheduler, &s->fibres[i].at);
+    change(&s->scheduler, &s->fibres[i].at);
 #endif
 }
 
@@ -163,11 +183,12 @@ __attribute__((noinline)) static void make_fibre(fibre *f, char *stack) {
     if (f->sanitizer) __tsan_destroy_fiber(f->sanitizer);
     f->sanitizer = __tsan_create_fiber(0);
 #endif
-    getcontext(&f->at);
-    f->at.uc_stack.ss_sp = stack;
-    f->at.uc_stack.ss_size = STACK;
-    f->at.uc_link = NULL;
-    makecontext(&f->at, fibre_main, 0);
+    f->at.left = false;
+    getcontext(&f->at.at);
+    f->at.at.uc_stack.ss_sp = stack;
+    f->at.at.uc_stack.ss_size = STACK;
+    f->at.at.uc_link = NULL;
+    makecontext(&f->at.at, fibre_main, 0);
 }
 
 /* Fibres that the last block left waiting, because it could not go on, begin anew. */

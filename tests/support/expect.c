@@ -74,13 +74,19 @@ static long double apply_real(const plan *p, const long double *v, dtype t, int 
     return own_real(p->op, v, ulps);
 }
 
+/* Where a row's own evaluation has a result below the smallest normal f32, what led to it may have been small, too, and
+ * have lost most of its bits there: the result is held to a part of that number. */
+static long double small_slack(const plan *p, dtype compute, long double r) {
+    return !p->ref && compute == DT_F32 && fabsl(r) < 0x1p-126L ? 0x1p-138L : 0;
+}
+
 static void set_bounds(const plan *p, expectation *e, int64_t i, const long double *v) {
     dtype compute = dtype_is_half(p->meet) ? DT_F32 : p->meet, result = e->value.dtype;
     int ulps;
     long double r = real_round(compute, apply_real(p, v, p->meet, &ulps)), low = r, high = r;
     if (ulps && !isnan(r)) {
-        low = real_step(compute, r, -ulps);
-        high = real_step(compute, r, ulps);
+        low = real_step(compute, r, -ulps) - small_slack(p, compute, r);
+        high = real_step(compute, r, ulps) + small_slack(p, compute, r);
     }
     host_set_real(&e->value, i, real_round(result, r));
     host_set_real(&e->low, i, real_round(result, low));
