@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { BLOCK = 16, PARALLEL_BYTES = 1 << 20, TASK_BYTES = PARALLEL_BYTES / 4 };
+enum { BLOCK = 16, PARALLEL_BYTES = 1 << 20, TASK_BYTES = PARALLEL_BYTES / 4, ZEROS_BYTES = 1 << 24 };
 
 typedef struct axis {
     int64_t n, to, from;
@@ -253,6 +253,12 @@ status copy_tensor(const tensor *t, void *to) {
     shape_strides(&t->meta.shape, stride);
     return copy_strided(t->c, &t->meta.shape, dtype_size(t->meta.dtype), to, stride, tensor_data(t),
                         t->stride);
+}
+
+status copy_zeros(context *c, void *to, size_t bytes) {
+    for (size_t at = 0; at < bytes && !context_interrupted(c); at += ZEROS_BYTES)
+        memset((char *)to + at, 0, bytes - at < ZEROS_BYTES ? bytes - at : ZEROS_BYTES);
+    return c->err.code;
 }
 
 tensor *tensor_to_contiguous(tensor *t) {

@@ -15,4 +15,7 @@ status copy_strided(context *c, const shape *s, size_t size, void *to, const int
 /* t's elements into row-major memory. */
 status copy_tensor(const tensor *t, void *to);
 
+/* Sets `bytes` bytes to 0; fails when interrupted. */
+status copy_zeros(context *c, void *to, size_t bytes);
+
 #endif

@@ -58,11 +58,15 @@ status fit_shape(op_call *call) {
     return STATUS_OK;
 }
 
+enum { FIT_POLL = 1 << 16 }; /* elements between two looks at the interrupt flag */
+
 status fit_eval(op_call *call, tensor **out) {
     tensor *x = call->in[0];
     int64_t n = tensor_count(x);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        if (i % FIT_POLL == 0 && context_interrupted(call->c)) return call->c->err.code;
         if (op_refuse_unfit(call->c, tensor_get_int(x, i), call->out[0].dtype)) return call->c->err.code;
+    }
     return cast_eval(call, out);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
+#include "engine/core/copy.h"
 #include "engine/ops/apply.h"
 #include "engine/ops/movement.h"
 #include "repl/lang/eval_errors.h"
@@ -94,6 +95,8 @@ static status masked(session *s, tensor *box, const index_plan *p, tensor *v, va
     return st;
 }
 
+enum { POLL = 1 << 16 }; /* indices between two looks at the interrupt flag */
+
 /* For each place along the axis: which of the picked values lands there, and whether one does. */
 static status winners(session *s, const index_plan *p, int64_t places, tensor **from, tensor **hit) {
     tensor *index = p->picker;
@@ -103,9 +106,10 @@ static status winners(session *s, const index_plan *p, int64_t places, tensor **
     if (!*hit) return s->c->err.code;
     int64_t *source = tensor_data(*from), count = tensor_count(index);
     uint8_t *is_hit = tensor_data(*hit);
-    memset(source, 0, (size_t)places * sizeof *source);
-    memset(is_hit, 0, (size_t)places);
+    if (copy_zeros(s->c, source, (size_t)places * sizeof *source) || copy_zeros(s->c, is_hit, (size_t)places))
+        return s->c->err.code;
     for (int64_t i = 0; i < count; i++) {
+        if (i % POLL == 0 && context_interrupted(s->c)) return s->c->err.code;
         int64_t at = tensor_get_int(index, i);
         if (at < -places || at >= places)
             return fail(&s->c->err, STATUS_INDEX, E_INDEX_RANGE,

@@ -49,7 +49,8 @@ enum eval_error {
 
     E_NESTING = 912,
     E_CALL_DEPTH = 911,
-    E_NAMES_CLASH = 913
+    E_NAMES_CLASH = 913,
+    E_TOO_LONG = 914
 };
 
 #endif

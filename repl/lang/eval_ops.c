@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/base/memory.h"
 #include "repl/lang/eval.h"
 #include "repl/lang/eval_errors.h"
 
@@ -115,30 +114,6 @@ static __attribute__((noinline)) void name_operands(session *s, value x, value y
 
 /* ---- two operands ---- */
 
-static status join_strings(session *s, value x, value y, value *out) {
-    size_t n = x.string->length, m = y.string->length, bytes;
-    if (!mem_add(n, m, &bytes)) return fail_memory(&s->c->err, n);
-    char *joined = mem_alloc(bytes);
-    if (!joined) return fail_memory(&s->c->err, bytes);
-    memcpy(joined, x.string->text, n);
-    memcpy(joined + n, y.string->text, m);
-    status st = value_new_string(&s->c->err, joined, bytes, out);
-    mem_free(joined);
-    return st;
-}
-
-static status join_tuples(session *s, value x, value y, value *out) {
-    size_t n = x.tuple->count, m = y.tuple->count, bytes;
-    if (!mem_mul(n + m, sizeof(value), &bytes)) return fail_memory(&s->c->err, n);
-    value *items = mem_alloc(bytes);
-    if (!items) return fail_memory(&s->c->err, bytes);
-    memcpy(items, x.tuple->item, n * sizeof *items);
-    memcpy(items + n, y.tuple->item, m * sizeof *items);
-    status st = value_new_tuple(&s->c->err, items, n + m, out);
-    mem_free(items);
-    return st;
-}
-
 static status bad_operands(session *s, ast_op op, value x, value y) {
     char a[120], b[120];
     error *e = &s->c->err;
@@ -159,8 +134,8 @@ static status apply_other(session *s, ast_op op, value x, value y, value *out) {
         status st = values_equal(s, x, y, &equal);
         return st ? st : value_from_bool(s, equal == (op == AST_EQ), out);
     }
-    if (op == AST_ADD && x.kind == y.kind && x.kind == VALUE_STRING) return join_strings(s, x, y, out);
-    if (op == AST_ADD && x.kind == y.kind && x.kind == VALUE_TUPLE) return join_tuples(s, x, y, out);
+    if (op == AST_ADD && x.kind == y.kind && (x.kind == VALUE_STRING || x.kind == VALUE_TUPLE))
+        return value_join(&s->c->err, x, y, out);
     return bad_operands(s, op, x, y);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/base/memory.h"
+#include "engine/core/copy.h"
 #include "repl/lang/call.h"
 #include "repl/lang/eval_errors.h"
 #include "repl/lang/value_impl.h"
@@ -183,9 +184,11 @@ static tensor *one_at(session *s, const tensor *y, const shape *size, int64_t i)
     tensor *wide = tensor_new(s->c, DT_F64, size);
     if (!wide) return NULL;
     double *data = tensor_data(wide);
-    memset(data, 0, (size_t)tensor_count(wide) * sizeof *data);
-    data[i] = 1;
-    tensor *r = op_cast(s->c, wide, y->meta.dtype, false);
+    tensor *r = NULL;
+    if (!copy_zeros(s->c, data, (size_t)tensor_count(wide) * sizeof *data)) {
+        data[i] = 1;
+        r = op_cast(s->c, wide, y->meta.dtype, false);
+    }
     tensor_release(wide);
     return r;
 }

@@ -122,30 +122,59 @@ static int depth_of(value v) {
     return v.kind == VALUE_TUPLE || v.kind == VALUE_RECORD ? v.object->depth : 0;
 }
 
-status value_new_string(error *e, const char *content, size_t length, value *out) {
-    size_t bytes = with_items(sizeof(string_object) + 1, length, 1);
-    string_object *o = bytes ? object_new(e, VALUE_STRING, bytes) : NULL;
-    if (!o) return out_of_memory(e, length);
-    if (length) memcpy(o->text, content, length);
-    o->length = length;
+/* Nothing looks for Ctrl-C while one is copied, compared or freed. */
+static status too_long(error *e, const char *kind, size_t most, const char *unit) {
+    fail(e, STATUS_LIMIT, E_TOO_LONG, "a %s has at most %zu %s", kind, most, unit);
+    return fail_hint(e, "numbers take less room, and have no such limit, in a tensor");
+}
+
+/* x and then y. */
+static status string_of(error *e, const char *x, size_t n, const char *y, size_t m, value *out) {
+    if (n > VALUE_MAX_STRING || m > VALUE_MAX_STRING - n)
+        return too_long(e, "string", VALUE_MAX_STRING, "bytes");
+    string_object *o = object_new(e, VALUE_STRING, sizeof(string_object) + 1 + n + m);
+    if (!o) return e->code;
+    if (n) memcpy(o->text, x, n);
+    if (m) memcpy(o->text + n, y, m);
+    o->length = n + m;
     *out = (value){.kind = VALUE_STRING, .string = o};
     return STATUS_OK;
 }
 
-status value_new_tuple(error *e, const value *items, size_t count, value *out) {
-    int depth = 0;
+status value_new_string(error *e, const char *content, size_t length, value *out) {
+    return string_of(e, content, length, NULL, 0, out);
+}
+
+static int deepest(const value *items, size_t count, int depth) {
     for (size_t i = 0; i < count; i++)
         if (depth_of(items[i]) > depth) depth = depth_of(items[i]);
+    return depth;
+}
+
+/* The items of x and then those of y. */
+static status tuple_of(error *e, const value *x, size_t n, const value *y, size_t m, value *out) {
+    if (n > VALUE_MAX_TUPLE || m > VALUE_MAX_TUPLE - n) return too_long(e, "tuple", VALUE_MAX_TUPLE, "items");
+    int depth = deepest(y, m, deepest(x, n, 0));
     status st = check_depth(e, depth + 1);
     if (st) return st;
-    size_t bytes = with_items(sizeof(tuple_object), count, sizeof(value));
-    tuple_object *o = bytes ? object_new(e, VALUE_TUPLE, bytes) : NULL;
-    if (!o) return out_of_memory(e, count);
+    tuple_object *o = object_new(e, VALUE_TUPLE, sizeof(tuple_object) + (n + m) * sizeof(value));
+    if (!o) return e->code;
     o->head.depth = depth + 1;
-    o->count = count;
-    for (size_t i = 0; i < count; i++) o->item[i] = value_retain(items[i]);
+    o->count = n + m;
+    for (size_t i = 0; i < n; i++) o->item[i] = value_retain(x[i]);
+    for (size_t i = 0; i < m; i++) o->item[n + i] = value_retain(y[i]);
     *out = (value){.kind = VALUE_TUPLE, .tuple = o};
     return STATUS_OK;
+}
+
+status value_new_tuple(error *e, const value *items, size_t count, value *out) {
+    return tuple_of(e, items, count, NULL, 0, out);
+}
+
+status value_join(error *e, value x, value y, value *out) {
+    if (x.kind == VALUE_STRING)
+        return string_of(e, x.string->text, x.string->length, y.string->text, y.string->length, out);
+    return tuple_of(e, x.tuple->item, x.tuple->count, y.tuple->item, y.tuple->count, out);
 }
 
 status value_new_record(error *e, const record_entry *entries, size_t count, value *out) {

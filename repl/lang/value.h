@@ -13,7 +13,11 @@
 #include "engine/ops/op.h"
 #include "repl/lang/symbol.h"
 
-enum { VALUE_MAX_DEPTH = 100 };
+enum {
+    VALUE_MAX_DEPTH = 100,
+    VALUE_MAX_STRING = 64 << 20, /* bytes, and */
+    VALUE_MAX_TUPLE = 4 << 20    /* items: what is copied well within the time that Ctrl-C may take */
+};
 
 typedef enum value_kind {
     VALUE_ABSENT, /* no value at all: an argument that was not given; programs never see it */
@@ -121,9 +125,12 @@ void value_release(value v);
 /* Releases *v and makes it absent. */
 void value_drop(value *v);
 
+/* Fails with STATUS_LIMIT when it would be too long. */
 status value_new_string(error *e, const char *content, size_t length, value *out);
-/* Items are retained. Fails with STATUS_LIMIT when it would nest too deep. */
+/* Items are retained. Fails with STATUS_LIMIT when it would nest too deep or be too long. */
 status value_new_tuple(error *e, const value *items, size_t count, value *out);
+/* Two strings, or two tuples, one after the other. Fails likewise. */
+status value_join(error *e, value x, value y, value *out);
 status value_new_record(error *e, const record_entry *entries, size_t count, value *out);
 status value_new_range(error *e, int64_t begin, int64_t end, value *out);
 status value_new_type(error *e, dtype t, const type_dim *sizes, int count, value *out);

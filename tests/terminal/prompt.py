@@ -108,9 +108,10 @@ def test_history_lasts(program, home):
 def test_interrupts(program, home):
     t = Terminal(program, home)
     t.prompt()
-    t.run("x = 5; y = [1, 2]")
+    t.run("x = 5; y = [1, 2]; many = zeros(20000000) as i64; few = zeros(9)")
     loops = ("while true {}", "for i in 0..100000000000 { x = i }", "def f(n) { while true { n += 1 } }; f(x)",
-             "while true { y = y + 1 }")
+             "while true { y = y + 1 }", "while true { few[many] = 1.0 }",
+             "while true { s = \"a\"; for i in 0..26 { s = s + s } }", "while true { t = (x,); for i in 0..22 { t = t + t } }")
     for loop in loops:
         t.write(loop + "\r")
         t.expect(r"\n$")

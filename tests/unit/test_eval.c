@@ -52,6 +52,8 @@ static void test_loops(void **state) {
     script_expect("t = 0\nfor a, b in ((1, 2), (3, 4)) { t += a * b }\nt", "t = ...\n14");
     script_expect("t = 0\nfor row in [[1, 2], [3, 4]] { t = t + row }\nt", "t = ...\ni64[2] [4, 6]");
     script_expect_error("for i in 5 { }", 219, "0..n");
+    script_expect_error("s = \"a\"; while true { s = s + s }", 914, "at most 67108864 bytes");
+    script_expect_error("t = (1,); while true { t = t + t }", 914, "at most 4194304 items");
 }
 
 static void test_functions(void **state) {

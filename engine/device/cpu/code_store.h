@@ -20,8 +20,8 @@ typedef struct code_store {
     const char *target; /* "avx512", "avx2", "portable" */
     bool opened;
     char why[STORE_MESSAGE]; /* why it can't be used at all */
-    atomic_int child; /* the compiler's process while it runs, else 0 */
-    unsigned count;   /* of temporary names */
+    atomic_int child;        /* the compiler's process while it runs, else 0 */
+    unsigned count;          /* of temporary names */
 } code_store;
 
 /* Copies the environment's settings; false when out of memory. */
