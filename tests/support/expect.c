@@ -74,10 +74,10 @@ static long double apply_real(const plan *p, const long double *v, dtype t, int 
     return own_real(p->op, v, ulps);
 }
 
-/* Where a row's own evaluation has a result below the smallest normal f32, what led to it may have been small, too, and
- * have lost most of its bits there: the result is held to a part of that number. */
+/* What led to a small result of a row's own evaluation may have been below the smallest normal f32, 2^-126, and have lost
+ * most of its bits there: such a result is held to a part of that number. */
 static long double small_slack(const plan *p, dtype compute, long double r) {
-    return !p->ref && compute == DT_F32 && fabsl(r) < 0x1p-126L ? 0x1p-138L : 0;
+    return !p->ref && compute == DT_F32 && fabsl(r) < 0x1p-110L ? 0x1p-138L : 0;
 }
 
 static void set_bounds(const plan *p, expectation *e, int64_t i, const long double *v) {

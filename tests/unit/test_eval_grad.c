@@ -75,6 +75,21 @@ static void test_compositions(void **state) {
     script_expect("grad(v -> sum(sigmoid(v)))([0.0, -200.0])", "f32[2] [0.25, 0]");
     script_expect("mse([1.0, 3.0], [0.0, 0.0]), mae([1.0, -3.0], [0.0, 0.0]), clip([1, 5, 10], 2, 6)",
                   "(5, 2, i64[3] [2, 5, 6])");
+    script_expect("grad(v -> sum(clip(v, 0, 1)))([-1.0, 0.0, 0.5, 1.0, 2.0])",
+                  "f32[5] [0, 1, 1, 1, 0]"); /* at its bounds, too */
+    script_expect("clip([nan, 2.0], 0, 1), clip([1.0], nan, 2)", "(f32[2] [nan, 1], f32[1] [nan])");
+    script_expect("softplus([inf, -inf, 0.0, nan]), grad(v -> sum(softplus(v)))([0.0, -200.0, 200.0])",
+                  "(f32[4] [inf, 0, 0.6931472, nan], f32[3] [0.5, 0, 1])");
+    /* second derivatives where the first has a corner in its formula, not in its values */
+    script_expect("hessian(v -> softplus(v))(0.0), hessian(v -> binary_cross_entropy(v, 1.0))(0.0)",
+                  "(0.25, 0.25)");
+    script_expect(
+        "hessian(v -> huber(v, 0.0))(0.0), hessian(v -> gelu(v, approx=tanh))(0.0) > 0.79, hessian(v "
+        "-> silu(v))(0.0)",
+        "(1, true, 0.5)");
+    script_expect("hessian(v -> sigmoid(v))(0.0), hessian(v -> logsumexp(stack((v, 0.0))))(0.0)",
+                  "(0, 0.25)");
+    script_expect("grad(v -> sum(elu(v, alpha=2)))([-1000.0, 0.0, 1.0])", "f32[3] [0, 2, 1]");
     script_expect("check_grad(v -> sum(v ** 3 + sin(v)), [1.0, 2.0]) < 1e-6", "true");
     script_expect("check_grad(v -> sum(v ** 3) + sum(stop_grad(v)), [1.0, 2.0]) > 0.01", "true");
     script_expect("check_grad(v -> sum(gelu(v, approx=tanh)), [-2.0, 0.0, 1.0]) < 1e-6", "true");

@@ -10,17 +10,20 @@ def sigmoid(x) {
 # x * sigmoid(x)
 def silu(x) = x * sigmoid(x)
 
-# log(1 + e^x), without overflow
-def softplus(x) = maximum(x, 0) + log(1 + exp(-abs(x)))
+# log(1 + e^x), without overflow, and with derivatives of every order: the shift is no part of them
+def softplus(x) {
+    shift = stop_grad(where(x < inf, maximum(x, 0), 0))
+    shift + log(exp(-shift) + exp(x - shift))
+}
 
 # x where it is positive, slope * x elsewhere
 def leaky_relu(x, slope=0.01) = where(x > 0, x, slope * x)
 
 # x where it is positive, alpha * (e^x - 1) elsewhere
-def elu(x, alpha=1.0) = where(x > 0, x, alpha * (exp(minimum(x, 0)) - 1))
+def elu(x, alpha=1.0) = where(x > 0, x, alpha * (exp(where(x > 0, 0, x)) - 1))
 
 # x kept between low and high
-def clip(x, low, high) = minimum(maximum(x, low), high)
+def clip(x, low, high) = where((x >= low) & (x <= high), x, minimum(maximum(x, low), high))
 
 # the Gaussian error linear unit; approx=tanh is the approximation by tanh
 def gelu(x, approx=None) {

@@ -21,10 +21,10 @@ def cross_entropy(logits, target) {
 }
 
 # mean over elements; targets in 0..1, logits before the sigmoid
-def binary_cross_entropy(logits, target) = mean(maximum(logits, 0) - logits * target + log(1 + exp(-abs(logits))))
+def binary_cross_entropy(logits, target) = mean(softplus(logits) - logits * target)
 
 # squared near 0, linear beyond delta
 def huber(y, target, delta=1.0) {
-    d = abs(y - target)
-    mean(where(d <= delta, 0.5 * d ** 2, delta * (d - 0.5 * delta)))
+    d = y - target
+    mean(where(abs(d) <= delta, 0.5 * d ** 2, delta * (abs(d) - 0.5 * delta)))
 }
