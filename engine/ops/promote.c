@@ -1,5 +1,6 @@
 /* promote.c — the dtype in which operands meet: language.md, "Numbers". */
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/ops/apply.h"
 
@@ -74,7 +75,8 @@ static status apply_class(context *c, const op_info *op, tensor *const *in, int 
         return STATUS_OK;
     case CLASS_INTEGRAL:
         if (!dtype_is_float(*t)) return STATUS_OK;
-        fail(&c->err, STATUS_DTYPE, 107, "%s is for integers and bools", op->doc);
+        fail(&c->err, STATUS_DTYPE, 107, "%.*s is for integers and bools", (int)strcspn(op->doc, ":"),
+             op->doc);
         op_describe_operands(c, in, nin);
         return fail_hint(&c->err, "compare first (x > 0), or cast: x as i64");
     default:

@@ -24,7 +24,7 @@ static status drawn_shape(op_call *call) {
     }
     if (a->dtype < 0 || a->dtype >= DT_COUNT || !dtype_is_float((dtype)a->dtype)) {
         fail(&c->err, STATUS_DTYPE, 108, "%s draws floats", call->op->name);
-        return fail_hint(&c->err, "randint(low, high, shape) draws integers");
+        return fail_hint(&c->err, "cast the draw: (10 * rand(3)) as i64 gives digits");
     }
     if (!support_shape(&a->shape, &s))
         return fail(&c->err, STATUS_SHAPE, 116, "sizes are 0 or more, and there are at most %d axes",

@@ -186,9 +186,8 @@ static status draw(session *s, const char *function, op_id op, const value *args
     status st = read_sizes(s, function, args[0], &to);
     if (!st) st = read_dtype(s, function, args[1], DT_F32, &d);
     if (!st && !dtype_is_float(d)) {
-        st = fail(&s->c->err, STATUS_DTYPE, E_NUMBER_DOMAIN, "%s draws floats, not %s", function,
-                  dtype_name(d));
-        fail_hint(&s->c->err, "cast the draw: floor(10 * rand(3)) as i64 gives digits");
+        st = fail(&s->c->err, STATUS_DTYPE, 108, "%s draws floats, not %s", function, dtype_name(d));
+        fail_hint(&s->c->err, "cast the draw: (10 * rand(3)) as i64 gives digits");
     }
     if (!st && args[2].kind != VALUE_ABSENT && args[2].kind != VALUE_NONE) {
         st = arg_int(s, function, "key", args[2], &key);

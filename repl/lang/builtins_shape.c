@@ -141,7 +141,7 @@ static status run_stack(session *s, const value *args, value *out) {
     if (!rows && args[0].kind != VALUE_TUPLE)
         return wrong_kind(s, "stack", "tensors", "a tuple of tensors, or one tensor", args[0]);
     value first = rows ? value_retain(args[0]) : (value){0};
-    if (!rows) st = stack_values(s, args[0].tuple->item, args[0].tuple->count, s->c->here, &first);
+    if (!rows) st = stack_values(s, "stack", args[0].tuple->item, args[0].tuple->count, s->c->here, &first);
     if (st) return st;
     int rank = first.tensor->meta.shape.rank, at;
     transpose_attrs a = {.axes = {.count = rank}};

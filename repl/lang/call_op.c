@@ -5,12 +5,14 @@
  *   - dim= means axis=, keepdims= and keepdim= mean keep=; `axes` is passed as axis=.
  *   - The last list attribute takes several integers: transpose(x, 1, 0).
  *   - An axis without a default that is not given means: flattened. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/base/memory.h"
 #include "repl/lang/builtins.h"
 #include "repl/lang/call.h"
+#include "repl/lang/eval.h"
 #include "repl/lang/eval_errors.h"
 
 /* Rows that serve other rows, or that functions of builtins_*.c stand before. */
@@ -48,13 +50,22 @@ status add_op_functions(session *s) {
     return STATUS_OK;
 }
 
+static const char *const operand_names[] = {"x", "y", "z"};
+
+/* The operand that has this name: its number, or -1. */
+static int operand_named(const op_info *op, const symbol *name) {
+    if (op->nin < 0) return strcmp(name->text, "tensors") == 0 ? 0 : -1;
+    for (int i = 0; i < op->nin && i < 3; i++)
+        if (strcmp(name->text, operand_names[i]) == 0) return i;
+    return -1;
+}
+
 /* "x, y, axis=0" */
 void op_signature_text(const op_info *op, text *out) {
-    static const char *const operands[] = {"x", "y", "z"};
     attr_field fields[MAX_ATTRS];
     int count = attrs_fields(op, fields);
     if (op->nin < 0) text_add(out, "tensors");
-    for (int i = 0; i < op->nin; i++) text_printf(out, "%s%s", i ? ", " : "", operands[i < 3 ? i : 2]);
+    for (int i = 0; i < op->nin; i++) text_printf(out, "%s%s", i ? ", " : "", operand_names[i < 3 ? i : 2]);
     const char *schema = op->schema;
     for (int i = 0; i < count; i++) {
         size_t length = strcspn(schema, " ");
@@ -152,6 +163,7 @@ static status keyword_fields(session *s, const op_info *op, const arguments *a, 
     const op_signature *g = &s->op_signatures[op->id];
     for (int k = 0; k < a->nkw; k++) {
         const symbol *name = a->name[k];
+        if (operand_named(op, name) >= 0) continue;
         if (name == s->known.dim || name == s->known.axes) name = s->known.axis;
         if (name == s->known.keepdims || name == s->known.keepdim) name = s->known.keep;
         int at = -1;
@@ -276,39 +288,102 @@ static status run_row(session *s, const op_info *op, const operand_list *l, cons
     return st;
 }
 
-static status gather_operands(session *s, const op_info *op, const arguments *a, operand_list *l, int *used) {
+/* An operand among the arguments. */
+typedef struct operand_place {
+    value v;
+    int position;       /* -1: given by name */
+    const symbol *name; /* then its name */
+} operand_place;
+
+/* Where the operands, `count` of them, are: by place first, then by name. */
+static status place_operands(session *s, const op_info *op, const arguments *a, operand_place *to,
+                             int count) {
+    for (int i = 0; i < count; i++)
+        to[i] =
+            i < a->npos ? (operand_place){.v = a->pos[i], .position = i} : (operand_place){.position = -1};
+    for (int k = 0; k < a->nkw; k++) {
+        int i = operand_named(op, a->name[k]);
+        if (i < 0) continue;
+        if (to[i].v.kind != VALUE_ABSENT)
+            return refuse(s, op, E_ARGUMENT_NAME, "gets its argument twice: ", a->name[k]->text);
+        to[i] = (operand_place){a->named[k], -1, a->name[k]};
+    }
+    for (int i = 0; i < count; i++)
+        if (to[i].v.kind == VALUE_ABSENT)
+            return op->nin < 0 ? refuse(s, op, E_ARGUMENT_MISSING, "misses its argument ", "tensors")
+                               : refuse(s, op, E_ARGUMENT_MISSING, "has too few arguments", "");
+    return STATUS_OK;
+}
+
+static status gather_operands(session *s, const op_info *op, const arguments *a, const operand_place *from,
+                              operand_list *l) {
     if (op->nin < 0) {
-        *used = 1;
-        if (a->npos < 1) return refuse(s, op, E_ARGUMENT_MISSING, "misses its argument ", "tensors");
         if (a->npos > 1 && a->pos[0].kind == VALUE_TENSOR && a->pos[1].kind == VALUE_TENSOR &&
             a->pos[1].tensor->meta.shape.rank > 0) {
             fail(&s->c->err, STATUS_TYPE, E_ARGUMENT_EXTRA, "%s takes its tensors as one tuple", op->name);
             return fail_hint(&s->c->err, "%s((a, b), axis=0)", op->name);
         }
-        status made = operands_of(s, op, a->pos[0], l);
-        if (made) mark_argument(s, a, 0, NULL);
+        status made = operands_of(s, op, from->v, l);
+        if (made) mark_argument(s, a, from->position, from->name);
         return made;
     }
-    *used = op->nin;
-    if (a->npos < op->nin) return refuse(s, op, E_ARGUMENT_MISSING, "has too few arguments", "");
     status st = operands_room(s, l, op->nin);
     for (int i = 0; i < op->nin && !st; i++)
-        if ((st = add_operand(s, op, l, a->pos[i]))) mark_argument(s, a, i, NULL);
+        if ((st = add_operand(s, op, l, from[i].v))) mark_argument(s, a, from[i].position, from[i].name);
     return st;
+}
+
+/* The expression of an operand, NULL when there is none (in a pipe, say). */
+static const ast_node *operand_node(session *s, const arguments *a, const operand_place *p, span where) {
+    const ast_node *n = a->call;
+    int positional = 0, at = p->position;
+    if (!n) return NULL;
+    for (uint32_t i = 1; i < n->count; i++) positional += n->child[i]->kind != AST_KEYWORD;
+    at -= a->npos - positional; /* what stands before the call comes first */
+    if (p->position >= 0 && at < 0) {
+        bool method = n->child[0]->kind == AST_FIELD && where.begin == n->where.begin;
+        return method ? n->child[0]->child[0] : NULL;
+    }
+    for (uint32_t i = 1; i < n->count; i++) {
+        const ast_node *child = n->child[i];
+        if (child->kind != AST_KEYWORD && p->position >= 0 && at-- == 0) return child;
+        if (child->kind == AST_KEYWORD && p->name && symbol_find(&s->symbols, child->hash) == p->name)
+            return child->child[0];
+    }
+    return NULL;
+}
+
+/* Shapes that do not broadcast: names the two operands that don't. */
+static void name_clash(session *s, const op_info *op, const arguments *a, const operand_place *from,
+                       span where) {
+    for (int i = op->nin - 2; i >= 0; i--) /* as rows go over their operands */
+        for (int j = i + 1; j < op->nin; j++) {
+            if (!operands_clash(s, from[i].v.tensor, from[j].v.tensor)) continue;
+            name_operands(s, from[i].v, from[j].v, operand_node(s, a, &from[i], where),
+                          operand_node(s, a, &from[j], where));
+            return;
+        }
 }
 
 __attribute__((noinline)) status call_op(session *s, const op_info *op, const arguments *a, span where,
                                          value *out) {
+    enum { MOST = sizeof(operand_names) / sizeof *operand_names };
     _Alignas(8) char attrs[MAX_ATTR_BYTES];
     bool given[MAX_ATTRS] = {false};
+    operand_place from[MOST];
     operand_list l = {.items = l.few};
-    int used = 0;
-    status st = gather_operands(s, op, a, &l, &used);
+    int count = op->nin < 0 ? 1 : op->nin;
+    assert(count <= MOST);
+    status st = place_operands(s, op, a, from, count);
+    if (!st) st = gather_operands(s, op, a, from, &l);
     if (!st && op->attr_bytes) attrs_defaults(op, attrs);
-    if (!st) st = positional_fields(s, op, a, used, attrs, given);
+    if (!st) st = positional_fields(s, op, a, a->npos < count ? a->npos : count, attrs, given);
     if (!st) st = keyword_fields(s, op, a, attrs, given);
     if (!st) st = missing_fields(s, op, &l, attrs, given, where);
-    if (!st) st = run_row(s, op, &l, attrs, out);
+    if (!st) {
+        st = run_row(s, op, &l, attrs, out);
+        if (st == STATUS_SHAPE && op->nin > 1) name_clash(s, op, a, from, where);
+    }
     operands_free(&l);
     return st;
 }

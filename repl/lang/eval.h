@@ -15,7 +15,8 @@ status eval_expr(session *s, const ast_node *n, value *out);
 /* Literals and what builds values (eval_literal.c). */
 status eval_literal(session *s, const ast_node *n, value *out);
 /* A tensor from elements of equal shape, stacked along a new first axis. */
-status stack_values(session *s, const value *items, size_t count, span where, value *out);
+status stack_values(session *s, const char *function, const value *items, size_t count, span where,
+                    value *out);
 
 /* Operators (eval_ops.c). `left` and `right` are the operands' expressions, for messages; may be NULL. */
 status eval_chain(session *s, const ast_node *n, value *out);
@@ -31,6 +32,11 @@ status values_equal(session *s, value x, value y, bool *out);
 
 /* One op with one result, at a place of the text. */
 status run_op(session *s, op_id id, tensor *const *in, int nin, const void *attrs, span where, value *out);
+/* Puts the pending error of an operation on x and y (absent: it has one operand) in the words of the text. `left` and
+ * `right` are their expressions; NULL: not known. */
+void name_operands(session *s, value x, value y, const ast_node *left, const ast_node *right);
+/* Do the shapes of the two not broadcast? */
+bool operands_clash(session *s, const tensor *x, const tensor *y);
 
 /* Indexing (eval_index.c, eval_assign.c). */
 status eval_index(session *s, const ast_node *n, value *out);

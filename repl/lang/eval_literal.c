@@ -50,7 +50,7 @@ static status eval_composite(session *s, const ast_node *n, value *out) {
         else if (n->kind == AST_RECORD)
             st = make_record(s, n, &l, out);
         else
-            st = stack_values(s, l.items, l.count, n->where, out);
+            st = stack_values(s, NULL, l.items, l.count, n->where, out);
         error_at(s, n->where, st);
     }
     list_free(&l);
@@ -117,20 +117,29 @@ status eval_literal(session *s, const ast_node *n, value *out) {
 
 /* ---- tensors in brackets ---- */
 
-static status check_elements(session *s, const value *items, size_t count) {
+/* `function`: what stacks them; NULL: brackets. */
+static status check_elements(session *s, const char *function, const value *items, size_t count) {
     error *e = &s->c->err;
     char one[120], other[120];
     for (size_t i = 0; i < count; i++) {
         if (items[i].kind != VALUE_TENSOR) {
+            value_describe(items[i], one, sizeof one);
+            if (function)
+                return fail(e, STATUS_TYPE, E_TENSOR_ELEMENTS, "%s wants tensors; element %zu is %s",
+                            function, i, one);
             fail(e, STATUS_TYPE, E_TENSOR_ELEMENTS, "brackets build a tensor of numbers; element %zu is %s",
-                 i, value_describe(items[i], one, sizeof one));
+                 i, one);
             return fail_hint(e, "write (a, b) for a tuple");
         }
         const shape *a = &items[0].tensor->meta.shape, *b = &items[i].tensor->meta.shape;
         if (shape_same(s->c->dims, a, b)) continue;
-        fail(e, STATUS_SHAPE, E_STACK, "brackets stack equal shapes: element 0 is %s, element %zu is %s",
-             value_describe(items[0], one, sizeof one), i, value_describe(items[i], other, sizeof other));
-        return fail_hint(e, "write (a, b) for a tuple");
+        fail(e, STATUS_SHAPE, E_STACK, "%s equal shapes: element 0 is %s, element %zu is %s",
+             function ? "stack wants" : "brackets stack", value_describe(items[0], one, sizeof one), i,
+             value_describe(items[i], other, sizeof other));
+        return fail_hint(
+            e, function ? "expand and reshape bring tensors to one shape; concat joins them along an axis "
+                          "that they have"
+                        : "write (a, b) for a tuple");
     }
     if (items[0].tensor->meta.shape.rank == MAX_RANK)
         return fail(e, STATUS_SHAPE, E_RANK, "a tensor has at most %d axes", MAX_RANK);
@@ -224,11 +233,12 @@ static status stack_ops(session *s, tensor *const *in, size_t count, dtype d, co
     return from_tensor(s, made, out);
 }
 
-status stack_values(session *s, const value *items, size_t count, span where, value *out) {
+status stack_values(session *s, const char *function, const value *items, size_t count, span where,
+                    value *out) {
     if (!s->in_prelude) s->c->here = where;
     shape to = {.rank = 1};
     if (count == 0) return stack_bytes(s, NULL, 0, DT_F32, &to, out);
-    status st = check_elements(s, items, count);
+    status st = check_elements(s, function, items, count);
     if (st) return st;
     const shape *each = &items[0].tensor->meta.shape;
     to.rank = each->rank + 1;

@@ -244,7 +244,7 @@ static status call_jacobian(session *s, value f, const arguments *a, span where,
     if (!st && !(rows = mem_calloc((size_t)count, sizeof *rows)))
         st = fail_memory(&s->c->err, (size_t)count * sizeof *rows);
     if (!st) st = jacobian_rows(s, &w, y.tensor, &size, count, rows);
-    if (!st) st = stack_values(s, rows, (size_t)count, where, &stacked);
+    if (!st) st = stack_values(s, "stack", rows, (size_t)count, where, &stacked);
     if (!st) st = shape_jacobian(s, stacked, y.tensor, w.x.items[0], out);
     for (int64_t i = 0; rows && i < count; i++) value_release(rows[i]);
     mem_free(rows);

@@ -46,6 +46,28 @@ static bool skip_fraction(lexer *x) {
     return real;
 }
 
+/* The length of `.e5` at x->at, a point without digits behind it and then an exponent; else 0. (What is no exponent
+ * is a field's name.) */
+static uint32_t bare_exponent(const lexer *x) {
+    uint32_t at = 2;
+    if (lex_peek(x, 0) != '.' || (lex_peek(x, 1) != 'e' && lex_peek(x, 1) != 'E')) return 0;
+    if (lex_peek(x, at) == '+' || lex_peek(x, at) == '-') at++;
+    uint32_t digits = at;
+    while (is_digit(lex_peek(x, at))) at++;
+    return at == digits || letter_at(x, at) ? 0 : at;
+}
+
+static void fault_exponent(lexer *x, const token *t, uint32_t length) {
+    int number = (int)(x->at - t->begin), rest = (int)length - 1;
+    const char *digits = x->content + t->begin, *exponent = x->content + x->at + 1;
+    x->at += length;
+    lex_fault(x, E_NUMBER, t->begin, x->at, "a point in a number has digits behind it");
+    if (number + rest <= 40)
+        fail_hint(&x->list->fault, "write %.*s.0%.*s", number, digits, rest, exponent);
+    else
+        fail_hint(&x->list->fault, "write a 0 behind the point");
+}
+
 /* What stands directly after a number and can't. */
 static void fault_tail(lexer *x, const token *t) {
     uint32_t tail = x->at;
@@ -128,6 +150,11 @@ status lex_number(lexer *x, token *t) {
     bool real = skip_fraction(x);
     t->kind = real ? TOKEN_REAL : TOKEN_INT;
     t->end = x->at;
+    uint32_t exponent = real ? 0 : bare_exponent(x);
+    if (exponent) {
+        fault_exponent(x, t, exponent);
+        return STATUS_OK;
+    }
     if (letter_at(x, 0)) {
         fault_tail(x, t);
         return STATUS_OK;

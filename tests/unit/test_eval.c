@@ -172,6 +172,44 @@ static void test_errors_point_at_operands(void **state) {
     script_expect_error("zeros(1.5)", 211, "must be an integer, not a real");
 }
 
+static void hints_can_be_followed(void **state) {
+    (void)state;
+    static const char square[] = "write a[..., 0] to go element by element, or b[None, :] to mean the square";
+    script_expect_error("a = ones(3, 1); b = ones(3); maximum(a, b)", 103, square);
+    script_expect_error("a = ones(3, 1); b = ones(3); a.maximum(b)", 103, square);
+    script_expect_error("a = ones(3, 1); b = ones(3); maximum(y=b, x=a)", 103, square);
+    script_expect_error("a = ones(3, 1); b = ones(3); where(true, a, b)", 103, square);
+    script_expect_error("a = ones(3, 1); b = ones(3); freeze(() -> maximum(a, b))()", 103, square);
+    script_expect_error("a = ones(3, 1); b = ones(3); a |> maximum(b)", 103,
+                        "write (the left operand)[..., 0] to go");
+    script_expect_error("mse(ones(3, 1), ones(3))", 103, "or (the right operand)[None, :] to mean");
+    script_expect_error("b = ones(2); where(ones(2, 3) > 0, 1, b)", 102, "write b[:, None] to line it up");
+    script_expect_error("rand(2, dtype=i64)", 108, "hint: cast the draw: (10 * rand(3)) as i64 gives digits");
+    script_expect("seed(1); all((10 * rand(99)) as i64 < 10)", "true");
+    script_expect_error("stack(([1], 2))", 121,
+                        "stack wants equal shapes: element 0 is i64[1], element 1 is an integer");
+    script_expect_error("stack((1, \"a\"))", 220, "stack wants tensors; element 1 is a string");
+    script_expect_error("[[1], 2]", 121, "hint: write (a, b) for a tuple");
+    script_expect_error("~1.5", 107, "`~x` is for integers and bools");
+}
+
+static void operands_can_be_named(void **state) {
+    (void)state;
+    script_expect("(relu(x=5), sum(x=[1, 2]), maximum(x=1, y=2), maximum(y=4, x=3), maximum(1, y=2))",
+                  "(5, 3, 2, 4, 2)");
+    script_expect("sum(axis=0, x=[[1, 2], [3, 4]])", "i64[2] [4, 6]");
+    script_expect("concat(axis=0, tensors=([1], [2]))", "i64[2] [1, 2]");
+    script_expect("take([5, 6], axis=0, y=[1])", "i64[1] [6]");
+    script_expect("freeze(relu)(x=5.0)", "5");
+    script_expect_error("maximum(1, x=2)", 215, "maximum gets its argument twice: x");
+    script_expect_error("maximum(y=1)", 213, "maximum has too few arguments");
+    script_expect_error("relu(y=1)", 213, "hint: it is relu(x)");
+    script_expect_error("relu(1, y=1)", 215, "relu has no parameter y");
+    script_expect("relu(x=\"a\")", "E211 type: relu wants tensors, not a string\n"
+                                   "  relu(x=\"a\")\n"
+                                   "         ^^^");
+}
+
 static void test_arguments_by_place(void **state) {
     (void)state;
     script_expect("sum([[1, 2], [3, 4]], 0, true)", "i64[1, 2] [[4, 6]]");
@@ -226,6 +264,8 @@ int main(void) {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_errors_point_at_operands),
         cmocka_unit_test(test_arguments_by_place),
+        cmocka_unit_test(hints_can_be_followed),
+        cmocka_unit_test(operands_can_be_named),
         cmocka_unit_test(test_creation),
         cmocka_unit_test(test_shapes),
     };

@@ -167,7 +167,8 @@ static void numbers(void **state) {
     char digits[401] = "0.";
     memset(digits + 2, '3', 398);
     check_real(digits, 1.0 / 3);
-    check_tokens("1.e5", "1 . e5"); /* a letter follows the point */
+    check_tokens("1.exp", "1 . exp"); /* a letter follows the point */
+    check_tokens("1.e5x", "1 . e5x");
     check_tokens("1.abs()", "1 . abs ( )");
     check_tokens("1._x", "1 . _x");
     check_tokens("1.5.abs", "1.5 . abs");

@@ -192,6 +192,8 @@ static const slip slips[] = {
     {"2x", E_NUMBER, "2x", "2 * x"},
     {"0xff", E_NUMBER, "0xff", "decimal"},
     {"1e", E_NUMBER, "1e", "1e3"},
+    {"1.e5", E_NUMBER, "1.e5", "1.0e5"},
+    {"12.E-5 + 1", E_NUMBER, "12.E-5", "12.0E-5"},
     {"1__0", E_NUMBER, "1__0", "1_000"},
     {"9223372036854775808", E_INTEGER_RANGE, "9223372036854775808", "point"},
     {"-9223372036854775808 ** 1", E_INTEGER_RANGE, "9223372036854775808", "point"},
