@@ -5,6 +5,7 @@
 
 import json
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -283,6 +284,20 @@ def test_says_once_that_nothing_compiles(program, home):
     assert "warning: no C compiler" in t.run(WARM)
     equal(t.run("1 + 1"), "2")
     equal(t.leave(), 0)
+
+
+def test_the_manual_knows_what_is_missing(program, home):
+    """The names that it lists as not there yet are not known."""
+    manual = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "manual.md").read_text()
+    missing = []
+    for chapter in ("Tensors, indexing, shapes", "Random numbers"):
+        part = manual.split(f"\n## {chapter}\n")[1].split("\n## ")[0].split("**Not there yet.**")[1]
+        for words in re.findall(r"`([a-z0-9_ \n]+)`", part.split("\n\n")[0].split(". `gelu`")[0]):
+            missing += words.split()
+    assert len(missing) > 30, missing
+    for name in missing:
+        code, _, err = run(program, home, "-e", name)
+        assert code == 1 and "E201" in err, (name, err)
 
 
 def test_signals_and_pipes(program, home):
