@@ -56,6 +56,7 @@ t = time();
 for e in 5..40 { l, m = epoch(frozen_step, m); if e % 5 == 4 { print("frozen  epoch", e, " loss", l) } }
 frozen = (time() - t) / 35;
 
-print("one epoch: eager", 1000 * eager, "ms, frozen", 1000 * frozen, "ms")
-print("the frozen step is", eager / frozen, "times as fast")
-print("test accuracy", accuracy(m, x_test, y_test))
+def in_parts(v, n) = n * v // 1 / n         # v cut to multiples of 1 / n, for people
+print("one epoch: eager", in_parts(1000 * eager, 100), "ms, frozen", in_parts(1000 * frozen, 100), "ms")
+print("the frozen step is", in_parts(eager / frozen, 100), "times as fast")
+print("test accuracy", in_parts(accuracy(m, x_test, y_test), 100))
