@@ -14,6 +14,8 @@ const char *path_ending(const char *path) {
 }
 
 status replace_failed(const char *path, int why, error *e) {
+    if (why == EINTR)
+        return fail(e, STATUS_INTERRUPT, 902, "interrupted"); /* waiting for a pipe's other end */
     if (why == ENOSPC || why == EDQUOT || why == EFBIG) {
         fail(e, STATUS_IO, 622, "no room to write `%s`: %s", path, strerror(why));
         return fail_hint(e, "make room or save somewhere else; nothing was left behind");

@@ -143,6 +143,14 @@ static status start(io_reader *r) {
     return read_on(r, r->peeked, IO_PEEK, &r->peek_count);
 }
 
+/* Opens the file; a pipe's other end may be waited for, until Ctrl-C. -1 with errno, or with the error set. */
+static int open_to_read(context *c, const char *path) {
+    for (;;) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (fd >= 0 || errno != EINTR || context_interrupted(c)) return fd;
+    }
+}
+
 io_reader *io_reader_open(context *c, const char *path) {
     io_reader *r = mem_calloc(1, sizeof *r);
     if (!r) {
@@ -151,8 +159,8 @@ io_reader *io_reader_open(context *c, const char *path) {
     }
     r->c = c;
     r->path = path;
-    r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (r->fd < 0) {
+    r->fd = open_to_read(c, path);
+    if (r->fd < 0 && c->err.code != STATUS_INTERRUPT) {
         fail(&c->err, STATUS_IO, 601, "can't open `%s`: %s", path, strerror(errno));
         if (errno == ENOENT && path[0] == '~') {
             fail_hint(&c->err, "`~` is not the home folder here: write its name");
@@ -160,7 +168,7 @@ io_reader *io_reader_open(context *c, const char *path) {
             char here[200];
             if (getcwd(here, sizeof here)) fail_hint(&c->err, "names of files start from %s", here);
         }
-    } else if (start(r) == STATUS_OK) {
+    } else if (r->fd >= 0 && start(r) == STATUS_OK) {
         return r;
     }
     io_reader_close(r);

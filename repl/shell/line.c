@@ -323,7 +323,8 @@ static void set_up_readline(void) {
     rl_basic_word_break_characters = complete_breaks;
     rl_completer_quote_characters = "\"'";
     rl_sort_completion_matches = 1;
-    struct sigaction action = {.sa_handler = on_resize};
+    /* Restarts what a statement waits for; pselect returns all the same. */
+    struct sigaction action = {.sa_handler = on_resize, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGWINCH, &action, NULL);
 }

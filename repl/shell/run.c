@@ -188,7 +188,8 @@ static int batch(shell *sh) {
     if (code == STATUS_OK || sh->leaving) return sh->leaving ? sh->leaving_status : EXIT_FINE;
     bool quiet = sh->output_errno == EPIPE; /* whoever read the results has gone */
     if (!quiet) shell_show_error(sh);
-    bool missing = sh->c->err.number == 601 && sh->nesting == 0 && sh->c->err.where.source == 0;
+    int number = sh->c->err.number;
+    bool missing = (number == 601 || number == 602) && sh->nesting == 0 && sh->c->err.where.source == 0;
     return missing ? EXIT_USAGE : shell_exit_status(code);
 }
 

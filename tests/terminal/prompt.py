@@ -230,7 +230,7 @@ def test_exit_statuses(program, home):
     assert code == 3 and "no" in err, (code, err)
     code, out, err = run(program, home, "--json", "-e", ":time nonsense")
     assert code == 1 and '"line":1,"column":7' in err, "a command's argument has its place in the line"
-    for usage in (("--nonsense",), ("-e",), ("--threads", "many"), ("no_such_file.td",)):
+    for usage in (("--nonsense",), ("-e",), ("--threads", "many"), ("no_such_file.td",), (".",)):
         code, out, err = run(program, home, *usage)
         assert code == 2 and out == "" and err, (usage, code, out, err)
     equal(run(program, home, "--version")[0], 0)
@@ -251,6 +251,29 @@ def test_standard_input(program, home):
 
 HOT = "g = freeze(x -> sum(tanh(x) ** 2) * 7.25); x = randn(200000); a = g(x);"
 WARM = "t = time(); while time() - t < 0.5 { b = g(x) };"
+
+
+def test_ctrl_c_ends_waiting_for_a_pipe(program, home):
+    os.mkfifo(home / "pipe.csv")
+    for args in (["-e", "load('pipe.csv')"], ["-e", "save([1, 2], 'pipe.csv')"], ["pipe.csv"], ["-e", ":run pipe.csv"]):
+        child = subprocess.Popen([program, "--no-init", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home,
+                                 env={"HOME": str(home)})
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=PATIENCE)
+        assert (child.returncode, out) == (130, "") and "E902" in err, (args, child.returncode, out, err)
+    t = Terminal(program, home)
+    t.prompt()
+    t.write("load('pipe.csv')\r")
+    t.expect(r"load\('pipe.csv'\)\s*\n")
+    time.sleep(0.3)
+    t.resize(30, 90)  # which wakes it too
+    time.sleep(0.3)
+    t.write("\x03")
+    t.expect(r"\^Cinterrupted\s")
+    t.drain()  # the prompt is drawn again for the window's new size
+    equal(t.run("1 + 1"), "2")
+    equal(t.leave(), 0)
 
 
 def without_compiler(home, name, script=""):
