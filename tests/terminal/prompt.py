@@ -303,8 +303,8 @@ def test_says_once_that_nothing_compiles(program, home):
             assert says in said and "kernels are interpreted" in said and "TAPEDECK_CC" in said, said
     t = Terminal(program, home, env=without_compiler(home, "nowhere"))
     t.prompt()
-    t.run(HOT)
-    assert "warning: no C compiler" in t.run(WARM)
+    said = t.run(HOT) + t.run(WARM)
+    equal(said.count("warning: no C compiler"), 1)
     equal(t.run("1 + 1"), "2")
     equal(t.leave(), 0)
 
