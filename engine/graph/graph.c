@@ -165,15 +165,3 @@ status graph_set_outputs(graph *g, const value_id *out, int count) {
     g->output_count = count;
     return STATUS_OK;
 }
-
-uint32_t *graph_use_counts(const graph *g) {
-    uint32_t *uses = mem_calloc(g->value_count, sizeof *uses);
-    if (!uses) {
-        fail_memory(&g->c->err, (uint64_t)g->value_count * sizeof *uses);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < g->node_count; i++)
-        for (int k = 0; k < g->nodes[i].nin; k++) uses[g->nodes[i].in[k]]++;
-    for (int i = 0; i < g->output_count; i++) uses[g->outputs[i]]++;
-    return uses;
-}

@@ -68,8 +68,8 @@ graph *graph_new(context *c, const char *name);
 graph *graph_new_like(const graph *like);
 void graph_free(graph *g); /* NULL is fine */
 
-/* Building; each fails only when out of memory. `attrs` is copied. Values of the new node are value_count on.
- */
+/* Building; each fails only when out of memory. `attrs` is copied. The values of
+ * the new node are numbered from value_count on. */
 status graph_add_input(graph *g, const meta *m, const char *name, value_id *out);
 status graph_add_const(graph *g, tensor *t, span where, value_id *out);
 status graph_add_op(graph *g, op_id op, const value_id *in, int nin, const void *attrs, const meta *out,
@@ -82,9 +82,6 @@ static inline const meta *graph_meta(const graph *g, value_id v) {
 static inline node *graph_def(const graph *g, value_id v) {
     return &g->nodes[g->values[v].node];
 }
-
-/* How many nodes and outputs use each value: an array of value_count, freed by the caller with mem_free. */
-uint32_t *graph_use_counts(const graph *g);
 
 /* Checks every invariant (order, operand counts, metas re-derived by the shape rules, attribute sizes); on
  * failure the error names the node. Run after every pass in debug builds and tests. */

@@ -13,7 +13,6 @@ struct trace {
     graph *g;
     const executor *before; /* the executor to restore, which also computes what is known */
     dims *dims_before;
-    map captured;  /* id of an outside tensor -> its stand-in (owned) */
     map constants; /* id of a concrete tensor -> value + 1 */
     tensor **kept; /* outside tensors, retained so that ids stay theirs */
     size_t kept_count, kept_capacity;
@@ -93,18 +92,6 @@ static status keep(trace *t, tensor *x) {
     }
     t->kept[t->kept_count++] = tensor_retain(x);
     return STATUS_OK;
-}
-
-tensor *trace_capture(trace *t, tensor *outside, const char *name) {
-    uintptr_t known;
-    if (map_get(&t->captured, outside->id, &known)) return tensor_retain((tensor *)known);
-    if (keep(t, outside)) return NULL;
-    tensor *r = trace_input(t, outside, name);
-    if (!r) return NULL;
-    if (map_put(&t->captured, outside->id, (uintptr_t)r)) return tensor_retain(r);
-    tensor_release(r);
-    fail_memory(&t->c->err, 64);
-    return NULL;
 }
 
 int trace_inputs(const trace *t) {
@@ -227,11 +214,8 @@ static void leave(trace *t) {
         c->seed = t->seed;
         c->counter = t->counter;
     }
-    for (size_t i = 0; i < t->captured.capacity; i++)
-        if (t->captured.keys[i]) tensor_release((tensor *)t->captured.values[i]);
     for (size_t i = 0; i < t->kept_count; i++) tensor_release(t->kept[i]);
     mem_free(t->kept);
-    map_free(&t->captured);
     map_free(&t->constants);
     mem_free(t);
 }

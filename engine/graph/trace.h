@@ -21,10 +21,7 @@ tensor *trace_input(trace *t, const tensor *example, const char *name);
  * NULL) name the axes. */
 tensor *trace_input_meta(trace *t, const meta *given, const char *name, const char *const *names);
 
-/* A hidden input: a tensor that the program reads from outside. The same tensor `key` gives the same
- * stand-in. */
-tensor *trace_capture(trace *t, tensor *outside, const char *name);
-/* The captured tensors' numbers: *first is the first hidden input. */
+/* How many inputs there are so far. */
 int trace_inputs(const trace *t);
 /* The name that the program gives a traced value, for diagrams: the first one stays. */
 void trace_label(trace *t, const tensor *x, const char *name);

@@ -84,7 +84,6 @@ static status place_buffers(const program *p, plan *pl) {
         for (int i = 0; i < count; i++) {
             all[i].place = find_place(all, i, &all[i], others);
             pl->place[all[i].value] = all[i].place;
-            pl->unshared_bytes += all[i].bytes;
             if (all[i].place + all[i].bytes > pl->block_bytes) pl->block_bytes = all[i].place + all[i].bytes;
         }
     }

@@ -62,7 +62,7 @@ typedef struct plan {
     int steps_made; /* whose tensors exist */
     size_t *place;  /* by value: bytes into the block */
     shape *shapes;  /* by output: sizes; by value for BUFFER_OUTPUT below */
-    size_t block_bytes, unshared_bytes, scratch_at;
+    size_t block_bytes, scratch_at;
 } plan;
 
 struct program {

@@ -349,8 +349,3 @@ program_kernel program_kernel_at(const program *p, int i) {
     k.source_cuda = program_cuda((program *)(uintptr_t)p, i); /* made at the first question */
     return k;
 }
-
-void program_memory(const program *p, int64_t *planned, int64_t *unshared) {
-    *planned = p->current ? (int64_t)p->current->scratch_at : 0;
-    *unshared = p->current ? (int64_t)p->current->unshared_bytes : 0;
-}

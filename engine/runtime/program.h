@@ -46,7 +46,5 @@ typedef struct program_kernel {
 } program_kernel;
 int program_kernel_count(const program *p);
 program_kernel program_kernel_at(const program *p, int i);
-/* Bytes of the last plan's block, and what it would be without sharing. */
-void program_memory(const program *p, int64_t *planned, int64_t *unshared);
 
 #endif
