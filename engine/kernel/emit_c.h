@@ -11,6 +11,8 @@
 void emit_c_choose(emitter *e, const int *list, int count, int phase, bool elements);
 /* Instructions of the current list that belong to rows (uniform ones are computed in k1_open). */
 int emit_c_row_instructions(const emitter *e);
+/* Has the phase any? Makes its rows the current code. */
+bool emit_c_has_rows(emitter *e, int phase);
 /* `format` with the type and the number of each reduction of a phase. */
 void emit_c_each_reduce(emitter *e, int phase, const char *format);
 
@@ -26,7 +28,8 @@ void emit_c_call_element(emitter *e, int phase, const char *arguments, const cha
 void emit_c_struct(emitter *e);
 void emit_c_open(emitter *e, dim length);
 void emit_c_at(emitter *e);
-void emit_c_title(emitter *e);
+/* The kernel's space, as a comment; `on_panels`: an epilogue runs on the panels of its product, not on its own. */
+void emit_c_title(emitter *e, bool on_panels);
 /* The product of the inner sizes; notes it and what else only k1_open uses among the numbers. */
 dim emit_c_length(emitter *e);
 

@@ -155,13 +155,13 @@ void emit_c_at(emitter *e) {
 
 /* ---- the kernel ---- */
 
-static bool has_rows(emitter *e, int phase) {
+bool emit_c_has_rows(emitter *e, int phase) {
     emit_c_choose(e, e->k->phases[phase].rows, e->k->phases[phase].row_count, phase, false);
     return emit_c_row_instructions(e) > 0;
 }
 
 static void call_rows(emitter *e, int phase, const char *indent) {
-    if (has_rows(e, phase)) OUT("%sk%u_rows%d(a, w);\n", indent, e->k->id, phase);
+    if (emit_c_has_rows(e, phase)) OUT("%sk%u_rows%d(a, w);\n", indent, e->k->id, phase);
 }
 
 static void call_block(emitter *e, int phase, const char *indent, const char *result) {
@@ -289,10 +289,11 @@ static void emit_steps(emitter *e) {
     OUT("    }\n    (void)first, (void)blocks;\n}\n\n");
 }
 
-/* The kernel's space, as a comment. */
-void emit_c_title(emitter *e) {
+void emit_c_title(emitter *e, bool on_panels) {
     text whole = {0};
-    kernel_print(e->g, e->k, &whole);
+    kernel shown = *e->k;
+    if (!on_panels) shown.product = NO_VALUE;
+    kernel_print(e->g, &shown, &whole);
     const char *s = text_str(&whole), *name = "kernel ";
     OUT("/* ");
     text_add_bytes(&e->out, s + strlen(name),
@@ -330,7 +331,7 @@ status emit_c(const graph *g, const kernel *k, arena *memory, kernel_source *out
     at = e->out;
     e->out = (text){0};
     dim length = emit_c_length(e);
-    emit_c_title(e);
+    emit_c_title(e, true);
     emit_c_struct(e);
     emit_wide(e);
     emit_c_open(e, length);

@@ -16,13 +16,8 @@ static int reduce_number(const kernel *k, int n) {
     return r;
 }
 
-static bool has_rows(emitter *e, int phase) {
-    emit_c_choose(e, e->k->phases[phase].rows, e->k->phases[phase].row_count, phase, false);
-    return emit_c_row_instructions(e) > 0;
-}
-
 static void call_rows(emitter *e, int phase) {
-    if (has_rows(e, phase)) OUT("            k%u_rows%d(a, w);\n", e->k->id, phase);
+    if (emit_c_has_rows(e, phase)) OUT("            k%u_rows%d(a, w);\n", e->k->id, phase);
 }
 
 static void each_reduce_do(emitter *e, int phase, void (*what)(emitter *, int)) {
@@ -152,7 +147,7 @@ status emit_cuda(const graph *g, const kernel *k, arena *memory, kernel_source *
     text at = e->out;
     e->out = (text){0};
     dim length = emit_c_length(e);
-    emit_c_title(e);
+    emit_c_title(e, false);
     emit_c_struct(e);
     emit_c_open(e, length);
     text_add(&e->out, text_str(&at));

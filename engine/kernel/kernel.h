@@ -16,7 +16,8 @@
  * executors give the same bits.
  *
  * An element-wise kernel may be the epilogue of a matrix product: tiers A and B then run it on each panel of the product
- * right after that was computed; its rows are the elements of the product. Elsewhere it is a launch of its own. Sizes, strides and offsets may be symbols: a kernel is one for all sizes. */
+ * right after that was computed; its rows are the elements of the product. Elsewhere it is a launch of its own. Sizes,
+ * strides and offsets may be symbols: a kernel is one for all sizes. */
 #ifndef TD_KERNEL_KERNEL_H
 #define TD_KERNEL_KERNEL_H
 

@@ -299,6 +299,7 @@ static void is_one_kernel(void **state) {
     for (int i = 1; i < k.node_count; i++) assert_true(k.nodes[i - 1] < k.nodes[i]);
     assert_string_equal(k.tier, "library+tiles");
     assert_non_null(strstr(k.source_c, "on panels of"));
+    assert_null(strstr(k.source_cuda, "on panels of")); /* there it is a launch of its own */
     assert_non_null(strstr(k.source_c, "op_relu_f32"));
     assert_int_equal(event_sink_start(&c->events, 1, 16, &c->err), STATUS_OK);
     program_set_tier(p, TIER_C);
