@@ -34,23 +34,11 @@ const char *report_count_text(double n, char buffer[16]) {
     return buffer;
 }
 
-/* Columns that `length` bytes of text take; what is not UTF-8 takes one each. */
-static int columns_of(const char *s, size_t length) {
-    int columns = 0;
-    for (size_t at = 0; at < length;) {
-        uint32_t code;
-        size_t bytes = utf8_decode(s + at, length - at, &code);
-        columns += bytes ? unicode_width(code) : 1;
-        at += bytes ? bytes : 1;
-    }
-    return columns;
-}
-
 /* Appends s in exactly `width` columns: cut with a dot-dot, or filled with blanks on the side away from
  * `right`. Control characters and bytes that are not UTF-8 come out as `?`. */
 static void put_cell(text *out, const char *s, int width, bool right) {
     size_t length = strlen(s);
-    int columns = columns_of(s, length);
+    int columns = unicode_columns(s, length);
     bool cut = columns > width;
     int room = cut ? width - (width > 2 ? 2 : 0) : width, used = 0;
     for (int i = columns; right && i < width; i++) text_char(out, ' ');
@@ -180,7 +168,7 @@ static void put_table(const report *r, int limit, uint32_t most, text *out) {
     for (uint32_t k = 0; k < lines; k++) {
         row_cells(k < shown ? &r->rows[k] : &rest, cell);
         for (int i = 0; i < COLUMNS; i++) {
-            int w = columns_of(cell[i], strlen(cell[i]));
+            int w = unicode_columns(cell[i], strlen(cell[i]));
             if (w > width[i]) width[i] = w;
         }
     }

@@ -46,18 +46,6 @@ static void put_escaped(text *out, const char *s, int most) {
     }
 }
 
-static int columns_of(const char *s) {
-    int columns = 0;
-    size_t length = strlen(s);
-    for (size_t at = 0; at < length;) {
-        uint32_t code;
-        size_t bytes = utf8_decode(s + at, length - at, &code);
-        columns += bytes ? unicode_width(code) : 1;
-        at += bytes ? bytes : 1;
-    }
-    return columns;
-}
-
 /* ---- where things are ---- */
 
 static double x_of(const timeline_view *v, double ns) {
@@ -94,7 +82,7 @@ static void put_title(const recorded *e, text *out) {
 static void put_bar(const timeline_view *v, const recorded *e, double y, text *out) {
     double x = x_of(v, (double)e->begin), width = x_of(v, (double)e->end) - x;
     const char *name = *e->name ? e->name : recording_kind_name(e->kind);
-    int most = ((int)width - 6) / CHAR, columns = columns_of(name);
+    int most = ((int)width - 6) / CHAR, columns = unicode_columns(name, strlen(name));
     text_printf(out, "<g class=\"k%d\"><rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\"/>",
                 (int)e->kind, x, y, width < thinnest ? thinnest : width, BAR);
     put_title(e, out);
@@ -181,7 +169,7 @@ static void put_head(const timeline_view *v, int idle, text *out) {
     timeline_head(v, head, sizeof head);
     text_add(out, "<text class=\"head\" x=\"16\" y=\"26\">");
     put_escaped(out, title, 120);
-    text_add(out, columns_of(title) > 120 ? "\xe2\x80\xa6</text>\n" : "</text>\n");
+    text_add(out, unicode_columns(title, strlen(title)) > 120 ? "\xe2\x80\xa6</text>\n" : "</text>\n");
     text_add(out, "<text class=\"sub\" x=\"16\" y=\"46\">");
     put_escaped(out, head, 200);
     if (idle) text_printf(out, ", %d more lane%s without events", idle, idle > 1 ? "s" : "");

@@ -74,3 +74,14 @@ int unicode_width(uint32_t code) {
     if (code < 0x80) return 1;
     return WITHIN(zero_width, code) ? 0 : WITHIN(wide, code) ? 2 : 1;
 }
+
+int unicode_columns(const char *text, size_t length) {
+    int columns = 0;
+    for (size_t at = 0; at < length;) {
+        uint32_t code;
+        size_t bytes = utf8_decode(text + at, length - at, &code);
+        columns += bytes ? unicode_width(code) : 1;
+        at += bytes ? bytes : 1;
+    }
+    return columns;
+}

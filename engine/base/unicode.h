@@ -29,4 +29,7 @@ bool unicode_continues_name(uint32_t code);
  */
 int unicode_width(uint32_t code);
 
+/* Columns that `length` bytes of text take; what is not UTF-8 takes one each. */
+int unicode_columns(const char *text, size_t length);
+
 #endif

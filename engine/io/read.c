@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "engine/base/memory.h"
+#include "engine/io/gzip.h"
 
 enum { BLOCK = 1 << 16 };
 
@@ -28,16 +28,6 @@ struct io_reader {
     size_t peek_at, peek_count;
     unsigned char block[BLOCK];
 };
-
-static void *z_alloc(void *user, unsigned items, unsigned size) {
-    (void)user;
-    return mem_calloc(items, size);
-}
-
-static void z_free(void *user, void *block) {
-    (void)user;
-    mem_free(block);
-}
 
 /* Fills the empty block from the file. */
 static status refill(io_reader *r) {
@@ -134,9 +124,8 @@ static status start(io_reader *r) {
     if (refill(r)) return r->c->err.code;
     r->gzip = r->z.avail_in >= 2 && r->block[0] == 0x1f && r->block[1] == 0x8b;
     if (r->gzip) {
-        r->z.zalloc = z_alloc;
-        r->z.zfree = z_free;
-        int code = inflateInit2(&r->z, 15 + 16); /* the largest window, gzip's header and checksum */
+        gzip_memory(&r->z);
+        int code = inflateInit2(&r->z, GZIP_WINDOW);
         if (code != Z_OK) return fail_memory(&r->c->err, BLOCK);
         r->stream_ready = r->member_open = true;
     }

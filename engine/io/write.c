@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "engine/base/memory.h"
 #include "engine/base/replace.h"
+#include "engine/io/gzip.h"
 
 enum { BLOCK = 1 << 16 };
 
@@ -22,16 +22,6 @@ struct io_writer {
     size_t used; /* bytes in `block` that are not written yet (without gzip) */
     unsigned char block[BLOCK];
 };
-
-static void *z_alloc(void *user, unsigned items, unsigned size) {
-    (void)user;
-    return mem_calloc(items, size);
-}
-
-static void z_free(void *user, void *block) {
-    (void)user;
-    mem_free(block);
-}
 
 static status write_out(io_writer *w, const unsigned char *data, size_t bytes) {
     while (bytes > 0) {
@@ -52,11 +42,10 @@ io_writer *io_writer_open(context *c, const char *path, bool gzip) {
         return NULL;
     }
     *w = (io_writer){.c = c, .path = path, .gzip = gzip};
-    w->z.zalloc = z_alloc;
-    w->z.zfree = z_free;
+    gzip_memory(&w->z);
     if (gzip) {
-        w->stream_ready =
-            deflateInit2(&w->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+        w->stream_ready = deflateInit2(&w->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
+                                       Z_DEFAULT_STRATEGY) == Z_OK;
         if (!w->stream_ready) fail_memory(&c->err, BLOCK);
     }
     if (c->err.code == STATUS_OK && replace_open(&w->to, path, &c->err) == STATUS_OK) return w;

@@ -57,6 +57,10 @@ static void letters_digits_and_widths(void **state) {
     assert_int_equal(unicode_width(0x1f600), 2);
     assert_int_equal(unicode_width(0x301), 0);
     assert_int_equal(unicode_width(0x200b), 0);
+    assert_int_equal(unicode_columns("a\xe4\xb8\xad"
+                                     "e\xcc\x81\xff",
+                                     8),
+                     5); /* the last byte is not UTF-8 */
 }
 
 int main(void) {
