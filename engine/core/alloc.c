@@ -81,6 +81,14 @@ void *allocator_get(allocator *a, size_t bytes, size_t *granted) {
     return b;
 }
 
+status allocator_failed(const allocator *a, size_t bytes, error *e) {
+    if (!a->limit || (bytes <= a->limit && a->used + bytes <= a->limit)) return fail_memory(e, bytes);
+    fail(e, STATUS_MEMORY, 901,
+         "out of memory: %zu bytes more than the %zu in use would pass the limit of %zu", bytes, a->used,
+         a->limit);
+    return fail_hint(e, "free what is bound to large names, or start with a larger --memory");
+}
+
 void allocator_put(allocator *a, void *block, size_t granted) {
     size_t size;
     int class = class_of(granted, &size);
@@ -100,6 +108,10 @@ size_t allocator_cached(const allocator *a) {
 
 size_t allocator_peak(const allocator *a) {
     return a->peak;
+}
+
+size_t allocator_limit(const allocator *a) {
+    return a->limit;
 }
 
 void allocator_set_limit(allocator *a, size_t bytes) {

@@ -34,7 +34,7 @@ static storage *storage_new(context *c, size_t bytes) {
     /* the header lives in front of the data, in the same block */
     char *block = allocator_get(c->memory, bytes + 64, &granted);
     if (!block) {
-        fail_memory(&c->err, bytes);
+        allocator_failed(c->memory, bytes, &c->err);
         return NULL;
     }
     storage *s = (storage *)(void *)block;

@@ -91,7 +91,7 @@ static status get_block(program *p) {
     p->bound = NULL;
     p->block.data = allocator_get(p->c->memory, pl->block_bytes, &p->block_granted);
     p->block.bytes = p->block_granted;
-    return p->block.data ? STATUS_OK : fail_memory(&p->c->err, pl->block_bytes);
+    return p->block.data ? STATUS_OK : allocator_failed(p->c->memory, pl->block_bytes, &p->c->err);
 }
 
 static void point_at(program *p, value_id v, tensor *t) {

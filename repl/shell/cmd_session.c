@@ -210,10 +210,11 @@ status cmd_mem(shell *sh, const char *args) {
     if (only_json(sh, "mem", args, &json)) return sh->c->err.code;
     const allocator *m = sh->c->memory;
     double used = (double)allocator_used(m), kept = (double)allocator_cached(m),
-           peak = (double)allocator_peak(m);
+           peak = (double)allocator_peak(m), limit = (double)allocator_limit(m);
     if (json) {
-        text_printf(&out, "{\"used\":%.0f,\"kept\":%.0f,\"peak\":%.0f,\"blocks\":%lld}\n", used, kept, peak,
-                    (long long)mem_live());
+        text_printf(&out, "{\"used\":%.0f,\"kept\":%.0f,\"peak\":%.0f,\"limit\":", used, kept, peak);
+        text_printf(&out, limit > 0 ? "%.0f" : "null", limit);
+        text_printf(&out, ",\"blocks\":%lld}\n", (long long)mem_live());
         return show(sh, STATUS_OK, &out);
     }
     text_add(&out, "in use by tensors   ");
@@ -222,6 +223,10 @@ status cmd_mem(shell *sh, const char *args) {
     add_bytes(&out, kept);
     text_add(&out, "\nhighest use         ");
     add_bytes(&out, peak);
+    if (limit > 0) {
+        text_add(&out, "\nlimit (--memory)    ");
+        add_bytes(&out, limit);
+    }
     text_printf(&out, "\nblocks of all kinds %lld\n", (long long)mem_live());
     return show(sh, STATUS_OK, &out);
 }

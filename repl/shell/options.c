@@ -1,6 +1,7 @@
 /* options.c — see options.h. */
 #include "repl/shell/options.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ const char options_usage[] =
     "  -e STATEMENTS   run them first (may be repeated); without FILE.td nothing else is run\n"
     "  --json          print each echoed value as one JSON object a line; errors too, to standard error\n"
     "  --threads N     compute on N threads (default: one per processor)\n"
+    "  --memory SIZE   give tensors at most so many bytes, or KiB, MiB or GiB with K, M or G behind: 4G\n"
     "  --no-init       skip the start-up file ${XDG_CONFIG_HOME:-~/.config}/tapedeck/init.td\n"
     "  --help          this text; :help at the prompt explains the commands and functions\n"
     "  --version       the version\n"
@@ -46,6 +48,20 @@ static bool parse_threads(const char *s, int *out, text *problem) {
     return true;
 }
 
+static bool parse_memory(const char *s, size_t *out, text *problem) {
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(s, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    size_t scale = unit ? (size_t)1024 << 10 * (unit - units) : 1;
+    if (*s >= '0' && *s <= '9' && !errno && n > 0 && !end[unit != NULL] && mem_mul((size_t)n, scale, out))
+        return true;
+    text_printf(problem,
+                "--memory takes a number of bytes, or of KiB, MiB or GiB as in 500M and 4G, not `%s`", s);
+    return false;
+}
+
 static bool parse_option(int argc, char **argv, int *i, shell_options *o, text *problem) {
     const char *word = argv[*i], *value;
     if (strcmp(word, "--json") == 0) return o->json = true;
@@ -55,6 +71,10 @@ static bool parse_option(int argc, char **argv, int *i, shell_options *o, text *
     if (is_option(word, "--threads")) {
         value = option_value(argc, argv, i, "--threads", problem);
         return value && parse_threads(value, &o->threads, problem);
+    }
+    if (is_option(word, "--memory")) {
+        value = option_value(argc, argv, i, "--memory", problem);
+        return value && parse_memory(value, &o->memory, problem);
     }
     if (strcmp(word, "-e") == 0) {
         value = option_value(argc, argv, i, "-e", problem);

@@ -13,7 +13,8 @@ typedef struct shell_options {
     char **args;      /* what follows the file */
     int arg_count;
     bool json, no_init, help, version;
-    int threads; /* 0: one per processor */
+    int threads;   /* 0: one per processor */
+    size_t memory; /* bytes that tensors may take; 0: any number */
 } shell_options;
 
 /* Reads argv. False with a message in *problem when it is wrong (or memory ran out). To be freed either

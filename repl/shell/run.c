@@ -201,6 +201,7 @@ static bool wants_colour(int fd) {
 status shell_open(shell *sh) {
     sh->c = context_new(sh->options->threads);
     if (!sh->c) return STATUS_MEMORY;
+    allocator_set_limit(sh->c->memory, sh->options->memory);
     sh->session = session_new(sh->c);
     return sh->session ? session_add_builtins(sh->session, builtins_io) : sh->c->err.code;
 }

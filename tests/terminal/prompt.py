@@ -240,6 +240,25 @@ def test_exit_statuses(program, home):
     equal(run(program, home, "-e", ":quit 9", "-e", "print(1)"), (9, "", ""))
 
 
+def test_memory_limit(program, home):
+    """Tensors, those kept for reuse included, stay below it; a statement that would pass it is undone."""
+    code, out, err = run(program, home, "--memory", "16M", "-e", ":mem --json", "-e", "x = ones(3000000); y = ones(3000000);")
+    assert '"limit":16777216,' in out, out
+    assert code == 1 and "E901" in err and "limit of 16777216" in err and "--memory" in err, (code, err)
+    fits = "sum(ones(3000000) + 0.5); sum(ones(3500000) + 0.5)"  # the second has no room beside what the first left
+    code, out, err = run(program, home, "--memory=31M", "-e", fits, "-e", ":mem")
+    assert code == 0 and out.startswith("5250000.0\n") and "limit (--memory)    3" in out, (code, out, err)
+    t = Terminal(program, home, ("--no-init", "--memory", "16M"))
+    t.prompt()
+    t.run("x = zeros(3000000);")
+    assert "limit of 16777216" in t.run("f = freeze(v -> tanh(v) * 2); f(x)")
+    equal(t.run("x[7]"), "0.0")
+    equal(t.leave(), 0)
+    for wrong in ("", "0", "-1", "4T", "4GB", "99999999999G", "99999999999999999999999", "M"):
+        code, _, err = run(program, home, "--memory", wrong, "-e", "1")
+        assert code == 2 and "--memory takes" in err, (wrong, code, err)
+
+
 def test_standard_input(program, home):
     equal(run(program, home, stdin=b"x = 2;\nx * 3\n"), (0, "6\n", ""))
     equal(run(program, home, stdin=b""), (0, "", ""))
