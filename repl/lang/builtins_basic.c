@@ -165,10 +165,11 @@ static status map_leaf(session *s, void *user, value leaf, value *out) {
 static status run_map(session *s, const value *args, value *out) {
     mapping m = {.f = args[0], .others = args[2].tuple->item, .count = args[2].tuple->count};
     if (m.count > BUILTIN_MAX_PARAMS)
-        return fail(&s->c->err, STATUS_TYPE, E_ARGUMENT_EXTRA, "map of too many structures");
+        return fail(&s->c->err, STATUS_LIMIT, E_TOO_MANY, "map takes at most %d structures at once, not %zu",
+                    BUILTIN_MAX_PARAMS + 1, m.count + 1);
     for (size_t i = 0; i < m.count; i++)
         if (!leaves_alike(args[1], m.others[i]))
-            return fail(&s->c->err, STATUS_TYPE, E_WRONG_KIND, "map wants values of the same structure");
+            return fail(&s->c->err, STATUS_TYPE, E_STRUCTURES, "map wants values of the same structure");
     return leaves_map(s, args[1], map_leaf, &m, out);
 }
 

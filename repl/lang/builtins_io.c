@@ -89,7 +89,7 @@ static status run_load(session *s, const value *args, value *out) {
 
 static status not_saved(session *s, const char *what) {
     error *e = &session_context(s)->err;
-    fail(e, STATUS_TYPE, 624, "%s can't be saved", what);
+    fail(e, STATUS_TYPE, 625, "%s can't be saved", what);
     return fail_hint(e, "save a tensor, or a record whose fields are vectors and tuples of strings");
 }
 

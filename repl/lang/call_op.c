@@ -225,7 +225,7 @@ static status operands_of(session *s, const op_info *op, value from, operand_lis
              !dim_pin(s->c->dims, from.tensor->meta.shape.size[0], &count))
         st = wrong_kind(s, op->name, "tensors", "a tuple of tensors, or one tensor", from);
     if (!st && count > MAX_INPUTS)
-        st = fail(&s->c->err, STATUS_LIMIT, E_ARGUMENT_EXTRA, "%s takes at most %d tensors at once, not %lld",
+        st = fail(&s->c->err, STATUS_LIMIT, E_TOO_MANY, "%s takes at most %d tensors at once, not %lld",
                   op->name, MAX_INPUTS, (long long)count);
     if (st) return st;
     st = operands_room(s, l, count);

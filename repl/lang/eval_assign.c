@@ -59,7 +59,7 @@ static status tuple_place(session *s, value t, const assign_step *step, int64_t 
     const index_items *x = &step->items;
     int64_t i, n = (int64_t)t.tuple->count;
     if (x->count != 1 || x->items[0].kind == AST_SLICE || x->items[0].kind == AST_ELLIPSIS)
-        return fail(&s->c->err, STATUS_INDEX, E_INDEX_KIND,
+        return fail(&s->c->err, STATUS_INDEX, E_INDEX_ENTRY,
                     "an element of a tuple is assigned by one integer");
     status st = scalar_int(s, x->items[0].v[0], "an index", &i);
     if (st) return st;
@@ -78,7 +78,7 @@ static const symbol *record_key(session *s, const assign_step *step) {
         const string_object *key = x->items[0].v[0].string;
         return symbol_intern(&s->symbols, key->text, key->length, &s->c->err);
     }
-    fail(&s->c->err, STATUS_INDEX, E_INDEX_KIND, "a record is indexed by a string");
+    fail(&s->c->err, STATUS_INDEX, E_INDEX_ENTRY, "a record is indexed by a string");
     return NULL;
 }
 

@@ -7,6 +7,7 @@ enum eval_error {
     E_RESHAPE,
     E_SELECTED,
     E_RANK,
+    E_WHICH_AXES,
 
     E_UNKNOWN_NAME = 201,
     E_UNKNOWN_FIELD,
@@ -25,6 +26,9 @@ enum eval_error {
     E_UNFINISHED,
     E_NO_STEP,
     E_RAISED,
+    E_ONE_EXPRESSION,
+    E_STRUCTURES,
+    E_TOO_MANY,
 
     E_INDEX_KIND = 321,
     E_INDEX_RANGE,
@@ -32,6 +36,9 @@ enum eval_error {
     E_INDEX_MIXED,
     E_SLICE_STEP,
     E_NUMBER_DOMAIN,
+    E_INDEX_ENTRY,
+    E_NOT_INDEXED,
+    E_MASK,
 
     E_GRAD_INTEGER = 411,
     E_GRAD_RESULT,

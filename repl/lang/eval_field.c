@@ -7,7 +7,7 @@ static status transposed(session *s, const ast_node *n, tensor *t, value *out) {
     int rank = t->meta.shape.rank;
     if (rank > 2) {
         char buffer[120];
-        fail(&s->c->err, STATUS_SHAPE, E_NUMBER_DOMAIN, ".T of %s: which axes?",
+        fail(&s->c->err, STATUS_SHAPE, E_WHICH_AXES, ".T of %s: which axes?",
              meta_text(s->c->dims, &t->meta, buffer, sizeof buffer));
         fail_hint(&s->c->err, "transpose(x, axes) takes the axes in their new order");
         return error_at(s, n->where, s->c->err.code);

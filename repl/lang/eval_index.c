@@ -119,7 +119,7 @@ static status index_tuple(session *s, value v, const index_items *x, value *out)
     const index_item *item = &x->items[0];
     if (x->count == 1 && item->kind == AST_SLICE) return tuple_slice(s, v, item, out);
     if (x->count != 1 || item->kind == AST_ELLIPSIS || item->kind == AST_NONE)
-        return fail(&s->c->err, STATUS_INDEX, E_INDEX_KIND, "a tuple is indexed by one integer or slice");
+        return fail(&s->c->err, STATUS_INDEX, E_INDEX_ENTRY, "a tuple is indexed by one integer or slice");
     int64_t i, n = (int64_t)v.tuple->count;
     status st = scalar_int(s, item->v[0], "an index", &i);
     if (st) return st;
@@ -133,7 +133,7 @@ static status index_tuple(session *s, value v, const index_items *x, value *out)
 static status index_record(session *s, value v, const index_items *x, value *out) {
     const index_item *item = &x->items[0];
     if (x->count != 1 || item->v[0].kind != VALUE_STRING || item->kind == AST_SLICE) {
-        fail(&s->c->err, STATUS_INDEX, E_INDEX_KIND, "a record is indexed by a string");
+        fail(&s->c->err, STATUS_INDEX, E_INDEX_ENTRY, "a record is indexed by a string");
         return fail_hint(&s->c->err, "write r.name or r[\"name\"]");
     }
     const string_object *key = item->v[0].string;
@@ -149,7 +149,7 @@ static status index_record(session *s, value v, const index_items *x, value *out
 static status index_output(session *s, const index_items *x, value *out) {
     int64_t n;
     status st = x->count == 1 ? scalar_int(s, x->items[0].v[0], "the number of an output", &n)
-                              : fail(&s->c->err, STATUS_INDEX, E_INDEX_KIND, "write Out[n]");
+                              : fail(&s->c->err, STATUS_INDEX, E_INDEX_ENTRY, "write Out[n]");
     if (st) return st;
     const value *v = n > 0 && n <= INT32_MAX ? session_output(s, (int)n) : NULL;
     if (!v) return fail(&s->c->err, STATUS_INDEX, E_INDEX_RANGE, "there is no output %lld", (long long)n);
@@ -167,7 +167,7 @@ static status index_value(session *s, value v, const index_items *x, span where,
     case VALUE_RECORD:
         return index_record(s, v, x, out);
     default:
-        fail(&s->c->err, STATUS_TYPE, E_INDEX_KIND, "%s can't be indexed",
+        fail(&s->c->err, STATUS_TYPE, E_NOT_INDEXED, "%s can't be indexed",
              value_describe(v, buffer, sizeof buffer));
         if (value_callable(v)) fail_hint(&s->c->err, "functions are called with parentheses: f(x)");
         return s->c->err.code;

@@ -250,8 +250,7 @@ static status plan_picker(planner *w, const index_item *x, bool mask) {
         char mask_text[120];
         text from = {0};
         shape_print(w->dims, w->from, &from);
-        fail(&s->c->err, STATUS_INDEX, E_INDEX_KIND,
-             "the mask %s does not fit axis %d of a tensor of shape %s",
+        fail(&s->c->err, STATUS_INDEX, E_MASK, "the mask %s does not fit axis %d of a tensor of shape %s",
              value_describe(x->v[0], mask_text, sizeof mask_text), w->axis + i, text_str(&from));
         text_free(&from);
         return error_at(s, x->node->where, s->c->err.code);
@@ -289,7 +288,7 @@ static status count_axes(session *s, const meta *m, const index_items *x, int *r
              used == 1 ? "ex" : "ices", meta_text(s->c->dims, m, buffer, sizeof buffer), m->shape.rank,
              m->shape.rank == 1 ? "is" : "es");
     else
-        fail(&s->c->err, STATUS_SHAPE, E_INDEX_COUNT, "a tensor has at most %d axes", MAX_RANK);
+        fail(&s->c->err, STATUS_SHAPE, E_RANK, "a tensor has at most %d axes", MAX_RANK);
     return s->c->err.code;
 }
 

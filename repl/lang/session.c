@@ -255,7 +255,7 @@ status session_evaluate(session *s, span where, value *out) {
     const ast_node *root = ast_root(tree);
     st = intern_names(s, root);
     if (!st && root->count != 1) {
-        fail(&s->c->err, STATUS_SYNTAX, E_WRONG_KIND, "one expression is wanted here");
+        fail(&s->c->err, STATUS_SYNTAX, E_ONE_EXPRESSION, "one expression is wanted here");
         st = error_at(s, where, s->c->err.code);
     }
     value v = {0};

@@ -193,6 +193,28 @@ static void hints_can_be_followed(void **state) {
     script_expect_error("~1.5", 107, "`~x` is for integers and bools");
 }
 
+/* Each number stands for one thing, which its explanation is about. */
+static void numbers_mean_one_thing(void **state) {
+    (void)state;
+    script_expect_error("ones(2, 3, 4).T", 125, ".T of f32[2, 3, 4]: which axes?");
+    script_expect_error("a = [1]; a[None, None, None, None, None, None, None, None]", 124, "at most 8 axes");
+    script_expect_error("a = [1, 2]; a[0, 0]", 323, "2 indices");
+    script_expect_error("r = {a: 1}; r[0]", 327, "a record is indexed by a string");
+    script_expect_error("r = {a: 1}; r[0] = 2", 327, "a record is indexed by a string");
+    script_expect_error("(1, 2)[0, 1]", 327, "a tuple is indexed by one integer or slice");
+    script_expect_error("t = (1, 2); t[0:1] = 3", 327, "assigned by one integer");
+    script_expect_error("relu[0]", 328, "can't be indexed");
+    script_expect_error("ones(3)[[true, false]]", 329, "does not fit axis 0");
+    script_expect_error("ones(3)[1.5]", 321, "is not an index");
+    script_expect_error("zeros(-1)", 326, "a size can't be -1");
+    script_expect_error("arange(0, 1, 0)", 326, "a step of 0 never arrives");
+    script_expect_error("map((a, b) -> a, (1, 2), (1,))", 227, "the same structure");
+    script_expect_error("map(() -> 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)", 228,
+                        "map takes at most 9 structures at once, not 10");
+    script_expect_error("t = ([1],); for i in 0..64 { t = t + ([1],) }; concat(t)", 228,
+                        "concat takes at most 64 tensors at once, not 65");
+}
+
 static void operands_can_be_named(void **state) {
     (void)state;
     script_expect("(relu(x=5), sum(x=[1, 2]), maximum(x=1, y=2), maximum(y=4, x=3), maximum(1, y=2))",
@@ -265,6 +287,7 @@ int main(void) {
         cmocka_unit_test(test_errors_point_at_operands),
         cmocka_unit_test(test_arguments_by_place),
         cmocka_unit_test(hints_can_be_followed),
+        cmocka_unit_test(numbers_mean_one_thing),
         cmocka_unit_test(operands_can_be_named),
         cmocka_unit_test(test_creation),
         cmocka_unit_test(test_shapes),
