@@ -32,10 +32,26 @@ static size_t reg_bytes(const kernel_instr *i) {
 
 /* ---- registers of one list ---- */
 
-typedef struct pool_of_regs {
-    size_t *free[9]; /* by element size 1, 4, 8: stacks */
-    int count[9];
-} pool_of_regs;
+enum { ELEMENT_SIZES = 3 };
+
+/* Elements of registers have 1, 4 or 8 bytes. */
+static int size_number(size_t bytes) {
+    return bytes == 1 ? 0 : bytes == 4 ? 1 : 2;
+}
+
+/* A linear scan of a list: a register is free again behind the last place that reads its value. */
+typedef struct scan {
+    layout_job *j;
+    tile_list *list;
+    int *last;     /* by instruction: the last place in the list that reads it, or -1 */
+    size_t *where; /* by instruction: the register that the scan gave it, or NOWHERE */
+    struct {
+        size_t *at;
+        int count;
+    } free[ELEMENT_SIZES]; /* stacks */
+} scan;
+
+#define NOWHERE SIZE_MAX
 
 static void find_direct_stores(layout_job *j, tile_list *list) {
     const kernel *k = j->l->k;
@@ -53,55 +69,78 @@ static void find_direct_stores(layout_job *j, tile_list *list) {
     }
 }
 
-/* Registers by linear scan; `last[i]` is the last place in the list that reads instruction i. */
-static void assign(layout_job *j, tile_list *list, const int *code, int count, bool shared) {
+static bool scan_open(scan *c, layout_job *j, tile_list *list) {
     const kernel *k = j->l->k;
+    *c = (scan){.j = j, .list = list};
+    c->last = get(j, (size_t)k->count, sizeof *c->last);
+    c->where = get(j, (size_t)k->count, sizeof *c->where);
+    for (int i = 0; i < ELEMENT_SIZES; i++)
+        c->free[i].at = get(j, (size_t)list->count, sizeof *c->free[i].at);
+    if (j->failed) return false;
+    for (int i = 0; i < k->count; i++) {
+        c->last[i] = -1;
+        c->where[i] = NOWHERE;
+    }
+    for (int n = 0; n < list->count; n++) {
+        const kernel_instr *i = &k->code[list->code[n]];
+        for (int a = 0; a < i->nin; a++) c->last[i->in[a]] = n;
+    }
+    return true;
+}
+
+static void take_register(scan *c, int instr) {
+    size_t bytes = reg_bytes(&c->j->l->k->code[instr]);
+    int size = size_number(bytes);
+    c->where[instr] = c->free[size].count ? c->free[size].at[--c->free[size].count]
+                                          : take(&c->j->used, (size_t)c->j->t->vector * bytes);
+}
+
+static void give_back(scan *c, int instr) {
+    int size = size_number(reg_bytes(&c->j->l->k->code[instr]));
+    c->free[size].at[c->free[size].count++] = c->where[instr];
+}
+
+/* The registers of operands that place n is the last to read, each once. */
+static void give_back_operands(scan *c, int n) {
+    const kernel_instr *i = &c->j->l->k->code[c->list->code[n]];
+    for (int a = 0; a < i->nin; a++) {
+        int in = i->in[a];
+        bool again = (a > 0 && i->in[0] == in) || (a > 1 && i->in[1] == in);
+        if (c->last[in] == n && !again && c->where[in] != NOWHERE) give_back(c, in);
+    }
+}
+
+static void assign_by_scan(layout_job *j, tile_list *list) {
+    scan c;
+    if (!scan_open(&c, j, list)) return;
+    for (int n = 0; n < list->count; n++) {
+        int instr = list->code[n];
+        const kernel_instr *i = &j->l->k->code[instr];
+        bool in_place = i->code == K_MAP; /* its loop reads an element before it writes over it */
+        if (i->level == LEVEL_UNIFORM) list->at[n] = j->t->keep[instr];
+        if (i->level == LEVEL_UNIFORM || i->code == K_STORE || i->code == K_REDUCE) {
+            give_back_operands(&c, n);
+            continue;
+        }
+        if (in_place) give_back_operands(&c, n);
+        take_register(&c, instr);
+        list->at[n] = c.where[instr];
+        if (!in_place) give_back_operands(&c, n);
+        if (c.last[instr] < 0) give_back(&c, instr); /* nobody reads it: it is there for its faults */
+    }
+}
+
+/* Registers of a list: shared by a scan, or those that row values keep. */
+static void assign(layout_job *j, tile_list *list, const int *code, int count, bool shared) {
     *list = (tile_list){.code = code, .count = count};
     list->at = get(j, (size_t)count, sizeof *list->at);
     list->direct = get(j, (size_t)count, sizeof *list->direct);
-    int *last = get(j, (size_t)k->count, sizeof *last);
-    size_t *where = get(j, (size_t)k->count, sizeof *where);
-    pool_of_regs free = {0};
-    for (int c = 1; c <= 8; c++)
-        if (c == 1 || c == 4 || c == 8) free.free[c] = get(j, (size_t)count, sizeof *free.free[c]);
     if (j->failed) return;
     find_direct_stores(j, list);
-    if (!shared) {
+    if (shared)
+        assign_by_scan(j, list);
+    else
         for (int n = 0; n < count; n++) list->at[n] = j->t->keep[code[n]];
-        return;
-    }
-    for (int i = 0; i < k->count; i++) {
-        last[i] = -1;
-        where[i] = SIZE_MAX;
-    }
-    for (int n = 0; n < count; n++)
-        for (int a = 0; a < k->code[code[n]].nin; a++) last[k->code[code[n]].in[a]] = n;
-    for (int n = 0; n < count; n++) {
-        const kernel_instr *i = &k->code[code[n]];
-        if (i->level == LEVEL_UNIFORM) list->at[n] = j->t->keep[code[n]];
-        bool makes = i->code != K_STORE && i->code != K_REDUCE && i->level != LEVEL_UNIFORM;
-        size_t size = makes ? reg_bytes(i) : 0;
-        bool in_place = i->code == K_MAP;
-        for (int pass = 0; pass < 2; pass++) {
-            if (pass == (in_place ? 1 : 0) && makes) {
-                bool reuse = free.count[size] > 0;
-                list->at[n] =
-                    reuse ? free.free[size][--free.count[size]] : take(&j->used, (size_t)j->t->vector * size);
-                where[code[n]] = list->at[n];
-            }
-            if (pass != (in_place ? 0 : 1)) continue;
-            for (int a = 0; a < i->nin; a++) {
-                int in = i->in[a];
-                bool again = (a > 0 && i->in[0] == in) || (a > 1 && i->in[1] == in);
-                if (last[in] != n || again || where[in] == SIZE_MAX) continue;
-                size_t s = reg_bytes(&k->code[in]);
-                free.free[s][free.count[s]++] = where[in];
-            }
-        }
-        if (makes && last[code[n]] < 0) { /* nobody reads it (kept for its faults) */
-            free.free[size][free.count[size]++] = list->at[n];
-        }
-    }
 }
 
 /* ---- the rest ---- */
