@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import termios
 import time
 import xml.etree.ElementTree
 
@@ -199,14 +198,15 @@ def test_source(program, home):
 def recorded(program, home, **options):
     t = Terminal(program, home, **options)
     t.prompt()
-    t.run("def f(x) {\r  h = x @ x\r  sum(tanh(h))\r}")
+    t.write("def f(x) {\r  h = x @ x\r  sum(tanh(h))\r}\r")
+    t.expect(r"\}\n> $")
     t.run(":profile f(ones(64, 64))")
     return t
 
 
 def test_timeline_screen(program, home):
     t = recorded(program, home)
-    before = termios.tcgetattr(t.fd)
+    before = t.modes()
     t.write(":timeline\r")
     t.expect("tab: next event")
     t.write("\t")
@@ -216,26 +216,26 @@ def test_timeline_screen(program, home):
     t.write("?")
     t.expect("search; next")
     t.write("x/tanh\r")
-    t.expect(r"(tanh|sum) \[eager\]")  # what is on the line that says tanh
+    time.sleep(0.3)
     for size in ((2, 10), (1, 1), (5, 30), (24, 80)):
         t.resize(*size)
         time.sleep(0.2)
     t.drain()
     t.resize(24, 120)
-    t.expect(r"(tanh|sum) \[eager\]")  # drawn again for the new window, without a key
+    t.expect(r"(tanh|sum) \[eager\]")  # drawn again for the new window, without a key: what is on the line that says tanh
     t.drain()
     t.write("+")
     time.sleep(0.2)
     t.write("q")
     t.expect(r"> $")
     t.drain()  # the prompt is drawn again for the window's new size
-    equal(termios.tcgetattr(t.fd), before)
+    equal(t.modes(), before)
     equal(t.run("1 + 1"), "2")
     t.write(":timeline\r")
     t.expect("tab: next event")
     t.write("\x03")  # Ctrl-C leaves it too
     t.expect(r"> $")
-    equal(termios.tcgetattr(t.fd), before)
+    equal(t.modes(), before)
     equal(t.run("2 + 2"), "4")
     equal(t.leave(), 0)
 

@@ -86,6 +86,11 @@ class Terminal:
             os.read(self.fd, 65536)
         self.raw = ""
 
+    def modes(self):
+        """The terminal's modes once nothing more is shown: Readline sets its own about when it shows the prompt."""
+        self.drain()
+        return termios.tcgetattr(self.fd)
+
     def cpu(self):
         """Seconds of processor time that the program has used."""
         fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
