@@ -1,16 +1,17 @@
 /* eager.c — see eager.h. With a listener on the event sink, each op leaves one event. */
 #include "engine/runtime/eager.h"
 
-static void write_event(const op_call *call, uint64_t begin) {
+static event event_of(const op_call *call, uint64_t begin) {
+    return (event){
+        .begin = begin, .name = call->op->name, .tier = "eager", .where = call->c->here, .kind = EVENT_OP};
+}
+
+static void write_event(const op_call *call, event e) {
     op_cost cost = op_cost_of(call);
-    event_write(&call->c->events, (event){.begin = begin,
-                                          .end = clock_ticks(),
-                                          .name = call->op->name,
-                                          .tier = "eager",
-                                          .where = call->c->here,
-                                          .kind = EVENT_OP,
-                                          .bytes = (int64_t)cost.bytes,
-                                          .flops = (int64_t)cost.flops});
+    e.end = clock_ticks();
+    e.bytes = (int64_t)cost.bytes;
+    e.flops = (int64_t)cost.flops;
+    event_write(&call->c->events, e);
 }
 
 static status run_eager(op_call *call, tensor **out) {
@@ -20,10 +21,8 @@ static status run_eager(op_call *call, tensor **out) {
         fail(&c->err, STATUS_VALUE, 398, "%s of a value that exists only while freezing", call->op->name);
         return fail_hint(&c->err, "don't keep values of a frozen function outside of it");
     }
-    uint64_t begin = c->events.on ? clock_ticks() : 0;
-    if (c->events.on)
-        event_label(&c->events,
-                    (event){.name = call->op->name, .tier = "eager", .where = c->here, .kind = EVENT_OP});
+    event e;
+    if (c->events.on) event_label(&c->events, e = event_of(call, clock_ticks()));
     if (call->op->eval(call, out)) {
         for (int i = 0; i < call->nout; i++) { /* what was allocated before the failure */
             tensor_release(out[i]);
@@ -31,7 +30,7 @@ static status run_eager(op_call *call, tensor **out) {
         }
         return c->err.code;
     }
-    if (c->events.on) write_event(call, begin);
+    if (c->events.on) write_event(call, e);
     return STATUS_OK;
 }
 

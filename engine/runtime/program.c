@@ -222,14 +222,15 @@ static const char *tier_name(const program *p, const program_step *s) {
     return compiled ? "C" : "tiles";
 }
 
-/* The event of step `number`, without times and work. */
-static event event_of(const program *p, int number) {
+/* The event of step `number`, which began at `begin`, without its end and work. */
+static event event_of(const program *p, int number, uint64_t begin) {
     const program_step *s = &p->steps[number];
     const node *n = &p->g->nodes[s->number];
     bool copies = !s->operands, product = s->operands && n->op == OP_matmul;
     for (int i = 0; copies && i < s->k->count; i++)
         copies = s->k->code[i].code == K_LOAD || s->k->code[i].code == K_STORE;
-    return (event){.name = s->k ? s->k->name : op_table[n->op].name,
+    return (event){.begin = begin,
+                   .name = s->k ? s->k->name : op_table[n->op].name,
                    .tier = tier_name(p, s),
                    .where = n->where,
                    .graph = p->g->id,
@@ -240,10 +241,8 @@ static event event_of(const program *p, int number) {
                                      : EVENT_KERNEL};
 }
 
-static void write_event(const program *p, int number, uint64_t begin) {
+static void write_event(const program *p, int number, event e) {
     const plan_step *ps = &p->current->steps[number];
-    event e = event_of(p, number);
-    e.begin = begin;
     e.end = clock_ticks();
     e.bytes = ps->bytes;
     e.flops = ps->flops;
@@ -263,14 +262,14 @@ static status launch(program *p, int number) {
 static status launch_all(program *p) {
     context *c = p->c;
     for (int i = 0; i < p->step_count; i++) {
-        uint64_t begin = c->events.on ? clock_ticks() : 0;
+        event e = {0};
         if (context_interrupted(c)) return c->err.code;
-        if (c->events.on) event_label(&c->events, event_of(p, i));
+        if (c->events.on) event_label(&c->events, e = event_of(p, i, clock_ticks()));
         if (launch(p, i)) {
             if (!c->err.where.source) c->err.where = p->g->nodes[p->steps[i].number].where;
             return c->err.code;
         }
-        if (c->events.on) write_event(p, i, begin);
+        if (c->events.on) write_event(p, i, e);
     }
     return STATUS_OK;
 }
