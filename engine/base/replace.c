@@ -13,6 +13,12 @@ const char *path_ending(const char *path) {
     return point && (!slash || slash < point) ? point + 1 : "";
 }
 
+bool path_home_hint(const char *path, error *e) {
+    if (path[0] != '~') return false;
+    fail_hint(e, "`~` is not the home folder here: write its name");
+    return true;
+}
+
 status replace_failed(const char *path, int why, error *e) {
     if (why == EINTR)
         return fail(e, STATUS_INTERRUPT, 902, "interrupted"); /* waiting for a pipe's other end */
@@ -22,9 +28,8 @@ status replace_failed(const char *path, int why, error *e) {
     }
     status s = why == EISDIR ? fail(e, STATUS_IO, 602, "`%s` is a folder, not a file", path)
                              : fail(e, STATUS_IO, 621, "can't write `%s`: %s", path, strerror(why));
-    if (why == ENOENT && path[0] == '~')
-        return fail_hint(e, "`~` is not the home folder here: write its name");
-    if (why == ENOENT) return fail_hint(e, "the folder has to be there before the file");
+    if (why == ENOENT && !path_home_hint(path, e))
+        return fail_hint(e, "the folder has to be there before the file");
     return s;
 }
 

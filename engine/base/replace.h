@@ -31,6 +31,9 @@ status replace_failed(const char *path, int why, error *e);
 /* The whole of it: `length` bytes into the file at `path`. */
 status replace_file(const char *path, const char *data, size_t length, error *e);
 
+/* Adds the hint that a path which begins with `~`, and is not there, needs; false when it is no such path. */
+bool path_home_hint(const char *path, error *e);
+
 /* What follows the last point of a file's name: "svg" of "a.b/c.svg"; "" when there is none. */
 const char *path_ending(const char *path);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine/base/memory.h"
+#include "engine/base/replace.h"
 #include "engine/io/gzip.h"
 
 enum { BLOCK = 1 << 16 };
@@ -151,9 +152,7 @@ io_reader *io_reader_open(context *c, const char *path) {
     r->fd = open_to_read(c, path);
     if (r->fd < 0 && c->err.code != STATUS_INTERRUPT) {
         fail(&c->err, STATUS_IO, 601, "can't open `%s`: %s", path, strerror(errno));
-        if (errno == ENOENT && path[0] == '~') {
-            fail_hint(&c->err, "`~` is not the home folder here: write its name");
-        } else if (errno == ENOENT && path[0] != '/') {
+        if (errno == ENOENT && !path_home_hint(path, &c->err) && path[0] != '/') {
             char here[200];
             if (getcwd(here, sizeof here)) fail_hint(&c->err, "names of files start from %s", here);
         }
