@@ -163,15 +163,12 @@ static void open_history(prompt *p) {
 
 static void remember(prompt *p, const char *statement) {
     HIST_ENTRY *last = history_length > 0 ? history_get(history_base + history_length - 1) : NULL;
-    bool again = last && strcmp(last->line, statement) == 0;
-    if (!again) {
+    if (!last || strcmp(last->line, statement) != 0) {
         add_history(statement);
+        if (p->history && append_history(1, p->history) == ENOENT) write_history(p->history);
         last = history_get(history_base + history_length - 1);
     }
     if (last) last->data = (void *)(uintptr_t)(source_lines_typed(session_sources(p->sh->session)) + 1);
-    if (again) return;
-    if (!p->history) return;
-    if (append_history(1, p->history) == ENOENT) write_history(p->history);
 }
 
 void line_history(text *out, int most, bool json) {
